@@ -1,0 +1,1 @@
+"""One fresh thread: loop, budget, prompts."""

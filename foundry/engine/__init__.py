@@ -1,0 +1,1 @@
+"""Advance a run: runner, gates, accept, resume."""

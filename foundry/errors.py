@@ -1,0 +1,82 @@
+"""Every error that Foundry raises on purpose.
+
+    FoundryError                 shown as one line, never as a traceback; exit code 1
+    ├── InputError               what the person gave can't be used
+    ├── ProjectError             the folder, the repository or git itself is not as needed
+    │   └── JournalError         the journal and the repository disagree
+    ├── ArtifactError            an artifact on disk is invalid: file, field, reason
+    ├── WorkflowError            a workflow document is invalid
+    ├── ModelError               the model's side failed
+    │   ├── ModelUnavailable     ... and may work later: the run pauses
+    │   ├── ModelRejected        ... and will fail again as it is (key, model name, request)
+    │   └── ContextOverflow      ... because the conversation no longer fits its window
+    └── ToolError                a tool can't do what the model asked: goes back to the model
+
+A message says what happened, where, and what to do next.
+"""
+
+
+class FoundryError(Exception):
+    """Anything that Foundry can explain; `hint` says what to do next."""
+
+    def __init__(self, message: str, *, hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+    def __str__(self) -> str:
+        return f"{self.message}. {self.hint}" if self.hint else self.message
+
+
+class InputError(FoundryError):
+    """What the person gave can't be used."""
+
+
+class ProjectError(FoundryError):
+    """The folder, the repository or git itself is not as a build needs it."""
+
+
+class JournalError(ProjectError):
+    """The journal and the repository disagree in a way that resume does not know."""
+
+
+class ArtifactError(FoundryError):
+    """An artifact on disk does not fit its schema."""
+
+    def __init__(self, file: str, field: str, reason: str, *, hint: str = "") -> None:
+        where = f"{file}: {field}" if field else file
+        super().__init__(f"{where}: {reason}", hint=hint)
+        self.file = file
+        self.field = field
+        self.reason = reason
+
+
+class WorkflowError(FoundryError):
+    """A workflow document is invalid."""
+
+
+class ModelError(FoundryError):
+    """The model's side failed."""
+
+
+class ModelUnavailable(ModelError):
+    """No answer within the retry policy; the same request may work later.
+
+    `retry_after` is the server's own wish in seconds, where it gave one.
+    """
+
+    def __init__(self, message: str, *, hint: str = "", retry_after: float | None = None) -> None:
+        super().__init__(message, hint=hint)
+        self.retry_after = retry_after
+
+
+class ModelRejected(ModelError):
+    """The request was refused in a way that repeating can't mend."""
+
+
+class ContextOverflow(ModelError):
+    """The conversation no longer fits the model's window."""
+
+
+class ToolError(FoundryError):
+    """A tool can't do what the model asked; the message is its answer."""

@@ -1,0 +1,1 @@
+"""What answers: the Anthropic SDK or a rehearsal behind a real socket."""

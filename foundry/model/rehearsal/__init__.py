@@ -1,0 +1,1 @@
+"""A scripted model behind a real loopback server that speaks the Messages API."""

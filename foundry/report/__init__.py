@@ -1,0 +1,1 @@
+"""What people read: status, summaries, artifacts in the terminal."""

@@ -1,0 +1,21 @@
+"""What every stored value shares: frozen, strict about unknown fields, JSON in and out."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
+
+Json = Any
+"""A JSON value. Structure that matters has a model; this is for what users and models bring."""
+
+
+class Value(BaseModel):
+    """An immutable value; two values with the same fields are the same value."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+def now() -> datetime:
+    """The time in UTC, to the millisecond: what journals and logs are stamped with."""
+    moment = datetime.now(UTC)
+    return moment.replace(microsecond=moment.microsecond // 1000 * 1000)

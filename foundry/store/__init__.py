@@ -1,0 +1,1 @@
+"""Everything on disk: git, journal, artifacts, ledger, patterns, session log."""

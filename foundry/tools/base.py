@@ -1,0 +1,87 @@
+"""What a model may call. A tool is a name, a description, a schema and a function."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from foundry.errors import ToolError
+from foundry.schema.messages import Block
+
+
+class Arguments(BaseModel):
+    """Arguments of a tool: unknown ones are an error that the model is told about."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+A = TypeVar("A", bound=BaseModel)
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResult:
+    """The answer to one call. `ends` is set by the call that ends the conversation."""
+
+    content: str
+    is_error: bool = False
+    ends: bool = False
+
+
+@dataclass(frozen=True)
+class Tool(Generic[A]):
+    """A function with a schema. `call` raises ToolError for what the model can mend."""
+
+    name: str
+    description: str
+    arguments: type[A]
+    call: Callable[[A], str | ToolResult]
+
+    def spec(self) -> Block:
+        """The tool as the Messages API declares it."""
+        return {
+            "name": self.name,
+            "description": self.description,
+            "input_schema": self.arguments.model_json_schema(),
+        }
+
+    def run(self, raw: Any) -> ToolResult:
+        """Validate `raw` and run; whatever the model can mend comes back as an error result."""
+        try:
+            arguments = self.arguments.model_validate(raw)
+        except ValidationError as error:
+            problems = explain(error)
+            return ToolResult(f"Invalid arguments for {self.name}:\n{problems}", is_error=True)
+        try:
+            result = self.call(arguments)
+        except ToolError as error:
+            return ToolResult(str(error), is_error=True)
+        return result if isinstance(result, ToolResult) else ToolResult(result)
+
+
+class Toolset:
+    """The tools of one conversation, by name."""
+
+    def __init__(self, tools: Mapping[str, Tool[Any]]) -> None:
+        self._tools = dict(tools)
+
+    def specs(self) -> tuple[Block, ...]:
+        """Declarations in a fixed order, so that requests share a cached prefix."""
+        return tuple(tool.spec() for tool in self._tools.values())
+
+    def run(self, name: str, raw: Any) -> ToolResult:
+        """Run one call; an unknown name is an error result that lists the known ones."""
+        tool = self._tools.get(name)
+        if tool is None:
+            known = ", ".join(self._tools)
+            return ToolResult(f"There is no tool {name!r}. The tools are: {known}.", is_error=True)
+        return tool.run(raw)
+
+
+def explain(error: ValidationError) -> str:
+    """One line per problem: where and why, without the library's own links."""
+    lines = []
+    for problem in error.errors(include_url=False, include_context=False):
+        where = ".".join(str(part) for part in problem["loc"]) or "(whole)"
+        lines.append(f"- {where}: {problem['msg']}")
+    return "\n".join(lines)

@@ -1,0 +1,1 @@
+"""Workflow documents and the pure cursor that walks them."""
