@@ -7,14 +7,16 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 FLOORS = [
-    {"cli", "__main__"},
+    {"__main__"},
+    {"cli"},
     {"fleet", "mcp", "report"},
     {"engine"},
     {"conversation"},
     {"tools"},
     {"sandbox", "model", "workflow", "store"},
     {"schema"},
-    {"errors", "config", "log", "files", "__init__"},
+    {"config", "log", "files"},
+    {"errors", "__init__"},
 ]
 FLOOR = {room: number for number, rooms in enumerate(FLOORS) for room in rooms}
 OWNERS = {"anthropic": "foundry/model/anthropic.py", "git": "foundry/store/git.py"}

@@ -21,11 +21,11 @@ A = TypeVar("A", bound=BaseModel)
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
-    """The answer to one call. `ends` is set by the call that ends the conversation."""
+    """The answer to one call; only an accepted `submit` carries a submission."""
 
     content: str
     is_error: bool = False
-    ends: bool = False
+    submission: BaseModel | None = None
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,97 @@
+"""The command `foundry`: a group whose commands are loaded only when they are called.
+
+Errors end here: whatever Foundry can explain becomes one line on stderr and an exit code.
+"""
+
+import sys
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Any
+
+import click
+
+from foundry.errors import FoundryError
+
+COMMANDS: Mapping[str, Mapping[str, str]] = {
+    "Start": {
+        "build": "Build a project from a spec, unattended.",
+        "resume": "Go on with a build that paused, failed or was killed.",
+        "demo": "Watch a whole build without a key, against a rehearsed model.",
+    },
+    "Look": {
+        "status": "How a build stands.",
+        "show": "Read an artifact of a build.",
+        "log": "What happened, line by line; -f follows.",
+        "doctor": "Check this machine, with the fix for whatever is missing.",
+    },
+}
+
+EPILOG = """\
+Exit codes: 0 verified; 1 failed, or bad input; 2 wrong usage; 3 finished but unverified
+(tests failing, checks missing); 4 paused and resumable (budget, deadline, limit, approval,
+--pause-after); 130 interrupted and resumable.
+"""
+
+
+class LazyGroup(click.Group):
+    """Knows its commands by name and help, and imports the one that is called."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """All names, in the order of the help."""
+        return [name for commands in COMMANDS.values() for name in commands]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import a command."""
+        if cmd_name not in self.list_commands(ctx):
+            return None
+        command: click.Command = import_module(f"foundry.cli.{cmd_name}").command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The commands by purpose, without importing any of them."""
+        for title, commands in COMMANDS.items():
+            with formatter.section(title):
+                formatter.write_dl(list(commands.items()))
+
+
+@click.group(cls=LazyGroup, epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="context-foundry", prog_name="foundry")
+def cli() -> None:
+    """From a sentence to a tested, committed, documented project while you sleep."""
+
+
+def main() -> None:
+    """Run the command line and end the process with the documented exit code."""
+    sys.exit(run(sys.argv[1:]))
+
+
+def run(arguments: list[str]) -> int:
+    """Run the command line and return the exit code."""
+    try:
+        result: Any = cli.main(arguments, prog_name="foundry", standalone_mode=False)
+    except FoundryError as error:
+        return _complain(str(error), 1)
+    except click.UsageError as error:
+        error.show()
+        return 2
+    except click.ClickException as error:
+        error.show()
+        return 1
+    except (click.Abort, KeyboardInterrupt):
+        return _complain("interrupted", 130)
+    except BrokenPipeError:
+        return _quietly_closed()
+    return result if isinstance(result, int) else 0
+
+
+def _complain(message: str, code: int) -> int:
+    text = " ".join(message.split())
+    plain = "".join(c if c.isprintable() else "?" for c in text)
+    click.echo(f"{click.style('error:', fg='red')} {plain}", err=True)
+    return code
+
+
+def _quietly_closed() -> int:
+    """Whoever read our output has gone (`foundry log | head`): that is no error."""
+    sys.stdout = None
+    return 0

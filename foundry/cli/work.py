@@ -1,0 +1,134 @@
+"""What the commands that work on a build have in common: view, signals, session."""
+
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import FrameType
+
+import click
+
+from foundry.cli.view import make_view
+from foundry.config import DEFAULT_MODEL
+from foundry.engine import session
+from foundry.engine.runner import Ended
+from foundry.engine.session import Watch, Wish
+from foundry.errors import InputError
+from foundry.model.pool import REHEARSAL, SCRIPTS, is_reachable
+from foundry.schema.run import Limits, RunOptions
+
+DEMO = "todo"
+DEMO_IDENTITY = ("Foundry Demo", "demo@foundry.invalid")
+"""Who commits in a demo on a machine whose git does not know its user yet."""
+
+
+@dataclass(frozen=True)
+class Flags:
+    """The options that every command shares which works on a build; None where not given."""
+
+    model: str | None = None
+    models: Mapping[str, str] = field(default_factory=dict)
+    base_url: str | None = None
+    max_usd: float | None = None
+    max_hours: float | None = None
+    pause_after: tuple[str, ...] = ()
+    as_json: bool = False
+    quiet: bool = False
+
+
+def start(spec: str, folder: Path | None, flags: Flags, skip: tuple[str, ...], deploy: bool) -> int:
+    """Start a build and work on it."""
+    wish = Wish(
+        spec=spec,
+        folder=folder,
+        model=flags.model or DEFAULT_MODEL,
+        models=flags.models,
+        base_url=flags.base_url or os.environ.get("ANTHROPIC_BASE_URL", ""),
+        limits=_limits(Limits(), flags),
+        pause_after=flags.pause_after,
+        skip=skip,
+        deploy=deploy,
+    )
+    for name in (wish.model, *wish.models.values()):
+        _require_model(name, wish.base_url)
+    return _watched(flags, lambda watch: session.build(wish, watch))
+
+
+def go_on(folder: Path, flags: Flags) -> int:
+    """Take a build up again."""
+
+    def change(kept: RunOptions) -> RunOptions:
+        changed = kept.model_copy(
+            update={
+                "model": flags.model or kept.model,
+                "models": {**kept.models, **flags.models},
+                "base_url": flags.base_url or kept.base_url,
+                "limits": _limits(kept.limits, flags),
+                "pause_after": flags.pause_after,
+            }
+        )
+        for name in (changed.model, *changed.models.values()):
+            _require_model(name, changed.base_url)
+        return changed
+
+    return _watched(flags, lambda watch: session.resume(folder, change, watch))
+
+
+def demo(folder: Path, flags: Flags) -> int:
+    """A build against the shipped rehearsal."""
+    wish = Wish(
+        spec=(SCRIPTS / f"{DEMO}.spec.md").read_text(encoding="utf-8"),
+        folder=folder,
+        model=REHEARSAL + DEMO,
+        models={},
+        base_url="",
+        limits=Limits(),
+        identity=DEMO_IDENTITY,
+    )
+    return _watched(flags, lambda watch: session.build(wish, watch))
+
+
+def _watched(flags: Flags, work: Callable[[Watch], Ended]) -> int:
+    """Work with a view, and with SIGTERM and SIGHUP ending it as Ctrl-C does."""
+    with make_view(json=flags.as_json, quiet=flags.quiet) as view, _signals():
+        return work(Watch(view.observe, view.on_text, _ask)).status.exit_code
+
+
+def _ask(question: str) -> bool | None:
+    """Ask at the terminal; None when nobody is there."""
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        return None
+    return click.confirm(question, default=False, err=True)
+
+
+@contextmanager
+def _signals() -> Iterator[None]:
+    def interrupt(_number: int, _frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    kept = {name: signal.signal(name, interrupt) for name in (signal.SIGTERM, signal.SIGHUP)}
+    try:
+        yield
+    finally:
+        for name, handler in kept.items():
+            signal.signal(name, handler)
+
+
+def _limits(kept: Limits, flags: Flags) -> Limits:
+    return Limits(
+        max_usd=flags.max_usd or kept.max_usd, max_hours=flags.max_hours or kept.max_hours
+    )
+
+
+def _require_model(name: str, base_url: str) -> None:
+    if name.startswith(REHEARSAL) or is_reachable(name, base_url):
+        return
+    raise InputError(
+        "there is no model to talk to",
+        hint="Set ANTHROPIC_API_KEY, or name a server of your own with the Messages API "
+        "(--base-url http://localhost:11434 --model NAME for Ollama), or see `foundry demo`, "
+        "which needs neither",
+    )

@@ -1,0 +1,288 @@
+"""One fresh thread: ask, run the tools that the reply calls, until a submission is accepted.
+
+The whole state of a conversation is its messages and what it has spent; when it ends, only the
+Outcome remains.
+"""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from pydantic import BaseModel
+
+from foundry.conversation.budget import Allowance, affordable_output
+from foundry.conversation.masking import mask
+from foundry.conversation.tokens import estimate
+from foundry.errors import ContextOverflow
+from foundry.model.base import Model
+from foundry.schema.events import Masked, Observer, ToolRan, TurnEnded
+from foundry.schema.journal import Spend
+from foundry.schema.messages import (
+    Block,
+    Message,
+    ModelRequest,
+    Reply,
+    ToolCall,
+    Usage,
+    text_block,
+    tool_result,
+)
+from foundry.tools import submit
+from foundry.tools.base import Toolset
+
+Reason = Literal[
+    "submitted", "not_submitted", "rejected", "refused", "context_full", "cut", "turns", "minutes",
+    "budget", "deadline",
+]  # fmt: skip
+
+WORKING_WINDOW = 200_000
+"""Tokens. Quality falls as a window fills, so a larger one is not used as if it were this good."""
+
+REPLY_TOKENS = 32_000
+REMINDERS = 3
+CUTS = 3
+REJECTIONS = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Brief:
+    """All that a conversation starts from."""
+
+    id: str
+    step: str
+    system: tuple[Block, ...]
+    opening: tuple[Block, ...]
+    tools: Toolset
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """All that remains of a conversation."""
+
+    reason: Reason
+    submission: BaseModel | None
+    detail: str
+    spend: Spend
+
+
+@dataclass(frozen=True, slots=True)
+class Watchers:
+    """Who hears of a conversation while it goes on."""
+
+    observe: Observer
+    record: Callable[[Message], None]
+    spent: Callable[[Usage, float | None], None]
+    on_text: Callable[[str], None] | None = None
+
+
+@dataclass
+class _Thread:
+    """What changes while a conversation goes on."""
+
+    messages: list[Message]
+    context_tokens: int
+    usage: Usage = field(default_factory=Usage)
+    cost: float | None = 0.0
+    turns: int = 0
+    peak: int = 0
+    reminders: int = 0
+    cuts: int = 0
+    rejections: int = 0
+    rejection: str = ""
+
+
+def converse(brief: Brief, model: Model, allowance: Allowance, watch: Watchers) -> Outcome:
+    """Hold one conversation from an empty thread to its end.
+
+    Raises ModelUnavailable and ModelRejected when the model's side fails; every other ending is
+    an Outcome.
+    """
+    return _Conversation(brief, model, allowance, watch).hold()
+
+
+class _Conversation:
+    def __init__(self, brief: Brief, model: Model, allowance: Allowance, watch: Watchers) -> None:
+        self.brief, self.model, self.allowance, self.watch = brief, model, allowance, watch
+        self.specs = brief.tools.specs()
+        self.window = min(model.window, WORKING_WINDOW)
+        self.started = allowance.now()
+        fixed = estimate(brief.system) + estimate(self.specs)
+        self.thread = _Thread([], fixed)
+        self._append("user", list(brief.opening))
+
+    def hold(self) -> Outcome:
+        while True:
+            ended = self.allowance.ended(self.thread.turns, self.started)
+            if ended:
+                return self._outcome(ended, f"no submission after {self.thread.turns} turns")
+            self._make_room()
+            most = self._longest_reply()
+            if not most:
+                return self._outcome("budget", "the money left does not pay for another call")
+            try:
+                reply = self._ask(most)
+            except ContextOverflow as error:
+                return self._outcome("context_full", error.message)
+            outcome = self._answer(reply)
+            if outcome is not None:
+                return outcome
+
+    def _ask(self, max_tokens: int) -> Reply:
+        thread, begun = self.thread, time.perf_counter()
+        request = ModelRequest(
+            self.brief.system, self.specs, _with_breakpoint(thread.messages), max_tokens
+        )
+        reply = self.model.complete(request, self.watch.on_text)
+        cost = self.model.cost(reply.usage)
+        self.watch.spent(reply.usage, cost)
+        thread.usage += reply.usage
+        thread.cost = None if cost is None or thread.cost is None else thread.cost + cost
+        thread.turns += 1
+        thread.context_tokens = reply.usage.context_tokens
+        thread.peak = max(thread.peak, thread.context_tokens)
+        self.watch.observe(
+            TurnEnded(
+                step=self.brief.step,
+                turn=thread.turns,
+                input_tokens=reply.usage.input_tokens,
+                output_tokens=reply.usage.output_tokens,
+                cache_read_tokens=reply.usage.cache_read_tokens,
+                cache_write_tokens=reply.usage.cache_write_tokens,
+                cost_usd=cost,
+                context_share=thread.context_tokens / self.window,
+                seconds=time.perf_counter() - begun,
+                stop_reason=reply.stop_reason,
+            )
+        )
+        return reply
+
+    def _answer(self, reply: Reply) -> Outcome | None:
+        """React to a reply; an Outcome when the conversation is over."""
+        if reply.stop_reason == "refusal":
+            return self._outcome("refused", reply.text or "the model declined")
+        if reply.stop_reason == "model_context_window_exceeded":
+            return self._outcome("context_full", "the reply did not fit the window any more")
+        if reply.content:
+            self._append("assistant", list(reply.content), counted=True)
+        calls = list(reply.tool_calls())
+        if reply.stop_reason == "max_tokens":
+            return self._cut(calls)
+        if reply.stop_reason == "pause_turn":
+            return None
+        if not calls:
+            return self._remind(empty=not reply.content)
+        return self._run(calls)
+
+    def _run(self, calls: list[ToolCall]) -> Outcome | None:
+        results: list[Block] = []
+        for call in calls:
+            begun = time.perf_counter()
+            result = self.brief.tools.run(call.name, call.arguments)
+            self.watch.observe(
+                ToolRan(
+                    step=self.brief.step,
+                    tool=call.name,
+                    subject=_subject(call),
+                    seconds=time.perf_counter() - begun,
+                    error=_first_line(result.content) if result.is_error else "",
+                )
+            )
+            results.append(tool_result(call, result.content, is_error=result.is_error))
+            if result.submission is not None:
+                self.watch.record({"role": "user", "content": results})
+                return self._outcome("submitted", "", result.submission)
+            if call.name == submit.NAME:
+                self.thread.rejections += 1
+                self.thread.rejection = result.content
+        self._append("user", results)
+        if self.thread.rejections >= REJECTIONS:
+            return self._outcome("rejected", self.thread.rejection)
+        return None
+
+    def _cut(self, calls: list[ToolCall]) -> Outcome | None:
+        """A reply that hit its length limit: its tool calls may be incomplete and never run."""
+        self.thread.cuts += 1
+        if self.thread.cuts > CUTS:
+            return self._outcome("cut", f"{self.thread.cuts} replies were longer than allowed")
+        if calls:
+            words = "Not run: the reply was cut at its length limit. Use smaller steps."
+            self._append("user", [tool_result(call, words, is_error=True) for call in calls])
+        else:
+            self._append("user", [text_block("Your reply was cut at its length limit. Go on.")])
+        return None
+
+    def _remind(self, *, empty: bool) -> Outcome | None:
+        self.thread.reminders += 1
+        if self.thread.reminders > REMINDERS:
+            return self._outcome("not_submitted", "the model stopped without submitting a result")
+        words = (
+            "This step ends with a call of `submit`. Go on where you are; when it is done, call it."
+        )
+        if empty and self.thread.messages[-1]["role"] == "user":
+            return None  # an empty reply can't stand in a thread: the same request is sent again
+        self._append("user", [text_block(words)])
+        return None
+
+    def _make_room(self) -> None:
+        thread = self.thread
+        threshold = int(self.window * self.allowance.budget.threshold)
+        excess = thread.context_tokens - threshold
+        if excess <= 0:
+            return
+        masked = mask(thread.messages, save=excess + threshold // 4)
+        if not masked.results:
+            return
+        before = thread.context_tokens
+        thread.messages = list(masked.messages)
+        thread.context_tokens = max(0, before - masked.saved)
+        self.watch.observe(Masked(self.brief.step, masked.results, before, thread.context_tokens))
+
+    def _longest_reply(self) -> int:
+        wanted = min(self.model.max_output, REPLY_TOKENS)
+        left = self.allowance.usd_left()
+        return affordable_output(self.model.cost, self.thread.context_tokens, left, wanted)
+
+    def _append(
+        self, role: Literal["user", "assistant"], content: list[Block], *, counted: bool = False
+    ) -> None:
+        message: Message = {"role": role, "content": content}
+        self.thread.messages.append(message)
+        if not counted:
+            self.thread.context_tokens += estimate(content)
+        self.watch.record(message)
+
+    def _outcome(self, reason: Any, detail: str, submission: BaseModel | None = None) -> Outcome:
+        thread = self.thread
+        spend = Spend(
+            usage=thread.usage,
+            cost_usd=None if thread.cost is None else round(thread.cost, 6),
+            turns=thread.turns,
+            seconds=round(self.allowance.now() - self.started, 3),
+            peak_tokens=thread.peak,
+            window=self.window,
+            model=self.model.name,
+            conversation=self.brief.id,
+        )
+        return Outcome(reason, submission, detail, spend)
+
+
+def _with_breakpoint(messages: list[Message]) -> tuple[Message, ...]:
+    """The messages with a cache breakpoint at the end, so that the next turn reads this one."""
+    *earlier, last = messages
+    *blocks, block = last["content"]
+    marked: Block = {**block, "cache_control": {"type": "ephemeral"}}
+    return (*earlier, {"role": last["role"], "content": [*blocks, marked]})
+
+
+def _subject(call: ToolCall) -> str:
+    """What a call is about, in a few words: its path, command or pattern."""
+    arguments = call.arguments if isinstance(call.arguments, dict) else {}
+    for key in ("path", "command", "pattern"):
+        if isinstance(arguments.get(key), str):
+            return _first_line(arguments[key])
+    return ""
+
+
+def _first_line(text: str) -> str:
+    return text.strip().split("\n", 1)[0][:200]

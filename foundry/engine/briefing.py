@@ -1,0 +1,140 @@
+"""What a conversation is told: read from disk and journal, never from another conversation."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from foundry.conversation.prompts import render
+from foundry.engine import views
+from foundry.engine.desk import Desk, own_files
+from foundry.errors import ArtifactError
+from foundry.schema.events import Note
+from foundry.schema.journal import StepRecord
+from foundry.schema.learning import PHASES
+from foundry.schema.messages import Block
+from foundry.schema.plan import MAX_TASKS, Task
+from foundry.store.artifacts import read_plan, read_text
+from foundry.store.project import fixes_name, results_name
+
+MAX_ARTIFACT = 24_000
+MAX_FILES = 200
+RECENT_TASKS = 10
+LISTED_TASKS = 60
+
+
+def opening(desk: Desk) -> tuple[Block, ...]:
+    """The first message of a step's conversation."""
+    step = desk.instruction.step
+    return render(step.prompt or "build/step.md.j2", {**_common(desk), **_special(desk)})
+
+
+def system(template: str) -> tuple[Block, ...]:
+    """The system prompt that all steps of a workflow share; its end is a cache breakpoint."""
+    blocks = render(template, {})
+    return tuple({**block, "cache_control": {"type": "ephemeral"}} for block in blocks)
+
+
+def _common(desk: Desk) -> dict[str, Any]:
+    instruction = desk.instruction
+    files = own_files(desk.repository.files())
+    texts = ((name, read_text(desk.project, name)) for name in instruction.step.reads)
+    return {
+        **desk.context,
+        "step": instruction.id,
+        "title": instruction.step.title,
+        "spec": desk.start.spec,
+        "project_name": desk.project.root.name,
+        "existing": bool(desk.context.get("existing")),
+        "size": desk.context.get("size", "medium"),
+        "max_tasks": MAX_TASKS[str(desk.context.get("size", "medium"))],
+        "last_failure": instruction.last_failure,
+        "files": files[:MAX_FILES],
+        "files_total": len(files),
+        "artifacts": {name: _capped(text, name) for name, text in texts if text},
+        "patterns": _patterns(desk),
+        "earlier": _earlier(desk.records, None),
+    }
+
+
+def _special(desk: Desk) -> dict[str, Any]:
+    match desk.instruction.step.contract:
+        case "builder":
+            task = desk.task()
+            plan = read_plan(desk.project)
+            return {
+                "task": task,
+                "components": views.components(plan, task.files) if plan else "",
+                "earlier": _earlier(desk.records, task),
+            }
+        case "fix-plan" | "fix":
+            results = read_text(desk.project, results_name(desk.iteration)) or ""
+            fixes = read_text(desk.project, fixes_name(desk.iteration)) or ""
+            return {"results": _capped(results, results_name(desk.iteration)), "fixes": fixes}
+        case "feedback":
+            return {"facts": _facts(desk)}
+        case _:
+            return {}
+
+
+def _patterns(desk: Desk) -> list[str]:
+    phase = next((each for each in PHASES if each == desk.instruction.phase), None)
+    if phase is None:
+        return []
+    try:
+        found = desk.library.matching(
+            str(desk.context.get("project_type", "")),
+            tuple(desk.context.get("tech_stack", ())),
+            desk.start.spec,
+            phase,
+            today=desk.start.at.date(),
+        )
+    except ArtifactError as error:
+        desk.observe(Note(f"the pattern library is left out: {error}"))
+        return []
+    return [f"- {pattern.summary}" for pattern in found]
+
+
+def _earlier(records: Sequence[StepRecord], task: Task | None) -> str:
+    """What was made before: in full where the task depends on it or it is recent, else a line.
+
+    Bounded, so that the three-hundredth task is told as much as the thirtieth.
+    """
+    made = [record for record in records if record.step.endswith(("/task", "/fix"))]
+    near = {record.seq for record in made[-RECENT_TASKS:]}
+    if task:
+        near |= {r.seq for r in made if set(r.files) & set(task.files)}
+    listed = made[-LISTED_TASKS:]
+    parts = [_told(record, full=record.seq in near) for record in listed]
+    left_out = len(made) - len(listed)
+    if left_out:
+        parts.insert(0, f"({left_out} earlier tasks: see .context-foundry/build-log.md)")
+    return "\n".join(parts)
+
+
+def _told(record: StepRecord, *, full: bool) -> str:
+    title = record.message.split("\n", 1)[0]
+    if not full:
+        return f"- {title}"
+    files = ", ".join(record.files[:20])
+    return f"- {title}\n  files: {files}\n  {record.summary[:800]}"
+
+
+def _facts(desk: Desk) -> str:
+    lines = [
+        f"- {record.step}: accepted at attempt {record.attempt}, {record.spend.turns} turns, "
+        f"{record.spend.seconds:.0f} s"
+        for record in desk.records
+        if record.spend.turns
+    ][-100:]
+    lines += [f"- {each.step}: attempt {each.attempt} failed ({each.reason}): {each.detail[:300]}"
+              for each in desk.attempts][-20:]  # fmt: skip
+    for record in desk.records:
+        if record.step.endswith("/checks"):
+            bad = [check.name for check in record.checks if not check.holds]
+            lines.append(f"- {record.step}: failing: {', '.join(bad) or 'none'}")
+    return "\n".join(lines)
+
+
+def _capped(text: str, name: str) -> str:
+    if len(text) <= MAX_ARTIFACT:
+        return text
+    return f"{text[:MAX_ARTIFACT]}\n(cut here; the rest is in .context-foundry/{name})"

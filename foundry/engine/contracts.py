@@ -1,0 +1,160 @@
+"""What each contract means: its schema, its gate, and what an accepted submission becomes.
+
+A workflow names a contract; a step that names none hands in a summary and is judged by no gate.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from pydantic import BaseModel
+
+from foundry.engine import gates, views
+from foundry.engine.desk import Desk
+from foundry.engine.feedback import feedback_result
+from foundry.engine.gates import Evidence, Gate
+from foundry.engine.result import Result
+from foundry.errors import WorkflowError
+from foundry.schema.journal import StepRecord
+from foundry.schema.learning import FeedbackSubmission
+from foundry.schema.plan import ArchitectSubmission, ScoutSubmission
+from foundry.schema.work import (
+    BuilderSubmission,
+    DeploySubmission,
+    DocsSubmission,
+    FixPlanSubmission,
+    SummarySubmission,
+)
+from foundry.store.artifacts import read_plan, to_json
+from foundry.store.project import ARCHITECTURE, BUILD_LOG, CHECKS, SCOUT_REPORT, TASKS, fixes_name
+
+
+@dataclass(frozen=True)
+class Contract:
+    """A step's promise. Without `edits`, whatever the conversation changed is undone."""
+
+    schema: type[BaseModel]
+    result: Callable[[Desk, Any, Evidence], Result]
+    gate: Gate = field(default=gates.no_gate)
+    edits: bool = False
+
+
+def contract(name: str) -> Contract:
+    """The contract of this name; raises WorkflowError for one that does not exist."""
+    try:
+        return CONTRACTS[name]
+    except KeyError as error:
+        known = ", ".join(CONTRACTS)
+        raise WorkflowError(f"there is no contract {name!r}", hint=f"Known: {known}") from error
+
+
+def _summary(desk: Desk, done: SummarySubmission, evidence: Evidence) -> Result:
+    return Result(f"chore: {desk.instruction.step.title or desk.instruction.id}", done.summary)
+
+
+def _scout(_desk: Desk, report: ScoutSubmission, _evidence: Evidence) -> Result:
+    return Result(
+        "docs(foundry): scout report and checks",
+        report.summary,
+        patch={
+            "size": report.size,
+            "project_type": report.project_type,
+            "tech_stack": list(report.tech_stack),
+        },
+        artifacts={SCOUT_REPORT: views.scout_report(report), CHECKS: to_json(report.commands)},
+    )
+
+
+def _architect(_desk: Desk, design: ArchitectSubmission, _evidence: Evidence) -> Result:
+    tasks = [{"id": task.id, "title": task.title} for task in design.plan.in_order()]
+    return Result(
+        f"docs(foundry): architecture and {len(tasks)} task{'s' if len(tasks) > 1 else ''}",
+        f"{len(tasks)} tasks: " + ", ".join(task["title"] for task in tasks),
+        patch={"tasks": tasks},
+        artifacts={ARCHITECTURE: views.architecture(design), TASKS: to_json(design.plan)},
+    )
+
+
+def _builder(desk: Desk, done: BuilderSubmission, evidence: Evidence) -> Result:
+    task = desk.task()
+    summary = "\n".join((done.summary, *(f"- {note}" for note in done.notes)))
+    return Result(
+        f"{done.change}: {_lower_first(task.title)}",
+        summary,
+        artifacts={BUILD_LOG: _build_log(desk, summary, evidence)},
+        body="\n".join(f"- {each.criterion} ({each.requirement})" for each in task.acceptance),
+    )
+
+
+def _fix_plan(desk: Desk, plan: FixPlanSubmission, _evidence: Evidence) -> Result:
+    iteration = desk.iteration
+    return Result(
+        f"docs(foundry): fix plan {iteration}",
+        plan.diagnosis,
+        artifacts={fixes_name(iteration): views.fixes(iteration, plan)},
+    )
+
+
+def _fix(desk: Desk, done: BuilderSubmission, evidence: Evidence) -> Result:
+    return Result(
+        f"fix: heal the checks that failed in iteration {desk.iteration}",
+        done.summary,
+        artifacts={BUILD_LOG: _build_log(desk, done.summary, evidence)},
+        body="\n".join(f"- {note}" for note in done.notes),
+    )
+
+
+def _docs(_desk: Desk, done: DocsSubmission, evidence: Evidence) -> Result:
+    ran = len(evidence.checks)
+    return Result(
+        "docs: describe the project",
+        f"{done.summary} ({ran} command block{'s' if ran != 1 else ''} run)",
+    )
+
+
+def _deploy(_desk: Desk, text: DeploySubmission, _evidence: Evidence) -> Result:
+    return Result(
+        "docs(foundry): name and description for the remote",
+        f"{text.name}: {text.description}",
+        patch={"release": text.model_dump()},
+    )
+
+
+def _build_log(desk: Desk, summary: str, evidence: Evidence) -> str:
+    instruction = desk.instruction
+    this = StepRecord(
+        seq=0, at=desk.now(), run="", step=instruction.id, phase=instruction.phase,
+        attempt=instruction.attempt, summary=summary, files=evidence.files,
+        checks=evidence.checks,
+    )  # fmt: skip
+    made = [record for record in desk.records if record.step.endswith(("/task", "/fix"))]
+    return views.build_log([*made, this], _titles(desk))
+
+
+def _titles(desk: Desk) -> dict[str, str]:
+    plan = read_plan(desk.project)
+    tasks: list[Mapping[str, Any]] = list(desk.context.get("tasks", []))
+    titles = {f"builder[{number}]/task": task["title"] for number, task in enumerate(tasks, 1)}
+    if plan:
+        known = {task.id: task.title for task in plan.tasks}
+        for number, task in enumerate(tasks, 1):
+            titles[f"builder[{number}]/task"] = known.get(task["id"], task["title"])
+    return titles
+
+
+def _lower_first(title: str) -> str:
+    """`Add the store` becomes `add the store`, but `README` and `JSON store` stay."""
+    return title if title[:2].isupper() else title[:1].lower() + title[1:]
+
+
+CONTRACTS: dict[str, Contract] = {
+    "summary": Contract(SummarySubmission, _summary, edits=True),
+    "scout": Contract(ScoutSubmission, _scout, gates.scout_gate),
+    "architect": Contract(ArchitectSubmission, _architect, gates.architect_gate),
+    "builder": Contract(BuilderSubmission, _builder, gates.builder_gate, edits=True),
+    "fix-plan": Contract(FixPlanSubmission, _fix_plan),
+    "fix": Contract(BuilderSubmission, _fix, gates.changed_gate, edits=True),
+    "docs": Contract(DocsSubmission, _docs, gates.docs_gate, edits=True),
+    "deploy": Contract(DeploySubmission, _deploy),
+    "feedback": Contract(FeedbackSubmission, feedback_result),
+}

@@ -1,0 +1,106 @@
+"""Deploy: push the branch. It can't be undone, so it is journalled as an intent first."""
+
+import shutil
+import subprocess
+from collections.abc import Callable
+
+from foundry.engine.desk import Desk
+from foundry.engine.result import Result
+from foundry.schema.events import Note
+from foundry.schema.journal import Intent
+
+REMOTE = "origin"
+GH_SECONDS = 120
+
+Ask = Callable[[str], bool | None]
+"""Asks the person; None when nobody is there to answer."""
+
+
+def run_deploy(desk: Desk, intend: Callable[[str], None], ask: Ask) -> Result | None:
+    """Push, or say what was skipped and why; None when a person has to decide first.
+
+    Its failure is told and journalled, and does not undo a verified build.
+    """
+    remote = desk.repository.remote_url(REMOTE)
+    if reason := _obstacle(desk, remote):
+        return _skipped(desk, reason)
+    branch = desk.repository.branch()
+    if not _interrupted(desk):
+        intend(f"push {branch} to {remote or 'a new GitHub repository'}")
+    elif not _arrived(desk, remote, branch):
+        answer = ask(f"A push of {branch} was begun and cut off. Push it now?")
+        if answer is None:
+            return None
+        if not answer:
+            return _skipped(desk, "not wanted after it was cut off")
+    error = _push(desk, branch) if remote else _create(desk)
+    if error:
+        return _skipped(desk, f"the push failed: {error}")
+    return _done(desk, remote or desk.repository.remote_url(REMOTE), branch)
+
+
+def _obstacle(desk: Desk, remote: str) -> str:
+    """Why there is nothing to push or nowhere to push it, or an empty string."""
+    if not desk.context.get("tests", {}).get("passed"):
+        return "the checks do not pass"
+    reason = "" if remote else _no_gh()
+    return f"there is no remote {REMOTE!r} and {reason}" if reason else ""
+
+
+def _arrived(desk: Desk, remote: str, branch: str) -> bool:
+    """Whether the push that was cut off had reached the remote; pushing again is then harmless."""
+    pushed = desk.repository.remote_head(REMOTE, branch) if remote else ""
+    return bool(pushed) and desk.repository.contains(desk.repository.head(), pushed)
+
+
+def _push(desk: Desk, branch: str) -> str:
+    status, _, err = desk.repository.attempt("push", "--quiet", "--set-upstream", REMOTE, branch)
+    return "" if status == 0 else _last(err)
+
+
+def _create(desk: Desk) -> str:
+    release = desk.context.get("release", {})
+    name = release.get("name", desk.project.root.name)
+    source = ["--source", str(desk.project.root), "--remote", REMOTE, "--push"]
+    about = ["--private", "--description", release.get("description", "")]
+    return _gh(["gh", "repo", "create", name, *about, *source])
+
+
+def _no_gh() -> str:
+    if shutil.which("gh") is None:
+        return "the GitHub command line `gh` is not installed"
+    error = _gh(["gh", "auth", "status"])
+    return f"`gh` is not logged in ({error})" if error else ""
+
+
+def _gh(command: list[str]) -> str:
+    """What went wrong, or an empty string."""
+    try:
+        done = subprocess.run(
+            command, capture_output=True, text=True, timeout=GH_SECONDS, stdin=subprocess.DEVNULL,
+            check=False,
+        )  # fmt: skip
+    except subprocess.TimeoutExpired:
+        return f"no answer within {GH_SECONDS} s"
+    return "" if done.returncode == 0 else _last(done.stderr or done.stdout)
+
+
+def _interrupted(desk: Desk) -> bool:
+    step = desk.instruction.id
+    return any(isinstance(entry, Intent) and entry.step == step for entry in desk.journal)
+
+
+def _done(desk: Desk, remote: str, branch: str) -> Result:
+    where = f"{remote} {branch}"
+    desk.observe(Note(f"pushed to {where}"))
+    return Result("chore(foundry): pushed", f"pushed {where}", patch={"deployed": where})
+
+
+def _skipped(desk: Desk, why: str) -> Result:
+    desk.observe(Note(f"not deployed: {why}"))
+    return Result("chore(foundry): not deployed", f"not deployed: {why}", patch={"deployed": ""})
+
+
+def _last(text: str) -> str:
+    lines = [line for line in text.splitlines() if line.strip()]
+    return lines[-1].strip() if lines else "no message"

@@ -1,0 +1,96 @@
+"""What a step has before it: the project, the run so far, and the means to look and to check."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from foundry.errors import ArtifactError
+from foundry.sandbox.base import Sandbox
+from foundry.schema.base import now
+from foundry.schema.checks import CheckResult
+from foundry.schema.events import CheckRan, Observer
+from foundry.schema.journal import Attempt, Entry, Start, StepRecord
+from foundry.schema.plan import Task
+from foundry.store.artifacts import read_plan
+from foundry.store.git import Repository
+from foundry.store.patterns import Library
+from foundry.store.project import FOLDER, TASKS, Project
+from foundry.workflow.cursor import Instruction
+
+
+@dataclass(frozen=True)
+class Desk:
+    """Everything that briefing, gates and contracts of one step may use."""
+
+    project: Project
+    repository: Repository
+    sandbox: Sandbox
+    library: Library
+    instruction: Instruction
+    journal: tuple[Entry, ...]
+    observe: Observer
+    now: Callable[[], datetime] = now
+
+    @property
+    def start(self) -> Start:
+        """How the run began."""
+        return next(entry for entry in self.journal if isinstance(entry, Start))
+
+    @property
+    def records(self) -> tuple[StepRecord, ...]:
+        """The accepted steps so far."""
+        return tuple(entry for entry in self.journal if isinstance(entry, StepRecord))
+
+    @property
+    def attempts(self) -> tuple[Attempt, ...]:
+        """The failed attempts so far."""
+        return tuple(entry for entry in self.journal if isinstance(entry, Attempt))
+
+    @property
+    def context(self) -> Mapping[str, Any]:
+        """The run's variables and the loop's."""
+        return self.instruction.context
+
+    @property
+    def iteration(self) -> int:
+        """The iteration of the loop that this step stands in, from 1."""
+        return self.instruction.number or 1
+
+    def task(self) -> Task:
+        """The task of this Builder step as tasks.json has it now."""
+        task_id = self.context["task"]["id"]
+        plan = read_plan(self.project)
+        task = plan.task(task_id) if plan else None
+        if task is None:
+            raise ArtifactError(
+                f"{FOLDER}/{TASKS}",
+                "tasks",
+                f"the task {task_id!r}, which is due, is missing",
+                hint=f"Put it back, or `git checkout HEAD -- {FOLDER}/{TASKS}`; "
+                "then `foundry resume`",
+            )
+        return task
+
+    def last(self, step: str) -> StepRecord | None:
+        """The newest record of a step, whatever its iteration."""
+        return next((r for r in reversed(self.records) if r.step.split("/")[-1] == step), None)
+
+    def told(self, result: CheckResult) -> CheckResult:
+        """Tell whoever watches of a check, and give it back."""
+        self.observe(
+            CheckRan(
+                step=self.instruction.id,
+                name=result.name,
+                command=result.command,
+                status=result.status,
+                verdict=result.verdict,
+                seconds=result.seconds,
+            )
+        )
+        return result
+
+
+def own_files(paths: tuple[str, ...]) -> tuple[str, ...]:
+    """The paths that belong to the project itself and not to Foundry."""
+    return tuple(path for path in paths if not path.startswith(f"{FOLDER}/"))

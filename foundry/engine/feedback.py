@@ -1,0 +1,50 @@
+"""From a build to what the next builds are told. Facts are counted here; the model words them."""
+
+from pydantic import BaseModel
+
+from foundry.engine.desk import Desk
+from foundry.engine.gates import Evidence
+from foundry.engine.result import Result
+from foundry.schema.events import Note
+from foundry.schema.learning import Feedback, FeedbackSubmission
+from foundry.schema.run import Status
+from foundry.store.artifacts import to_json
+from foundry.store.patterns import learn
+
+QUIET = FeedbackSubmission()
+
+
+def feedback_result(desk: Desk, submission: BaseModel, _evidence: Evidence) -> Result:
+    """The feedback file, this build's patterns, and the merge into the global library."""
+    assert isinstance(submission, FeedbackSubmission)
+    tests = desk.context.get("tests", {})
+    at = desk.now()
+    feedback = Feedback(
+        run=desk.start.run,
+        timestamp=at,
+        project_type=str(desk.context.get("project_type", "")),
+        tech_stack=tuple(desk.context.get("tech_stack", ())),
+        status=Status.VERIFIED if tests.get("passed") else Status.UNVERIFIED,
+        test_iterations=int(tests.get("iterations", 0)),
+        duration_seconds=round((at - desk.start.at).total_seconds(), 3),
+        issues=submission.issues,
+        worked=submission.worked,
+        recommendations=submission.recommendations,
+    )
+    patterns = learn(feedback)
+    count = sum(len(file.patterns) for file in patterns.values())
+
+    def merge() -> None:
+        for warning in desk.library.add(patterns):
+            desk.observe(Note(warning))
+
+    return Result(
+        "docs(foundry): feedback of this build",
+        f"{count} patterns from {len(submission.issues)} issues and "
+        f"{len(submission.worked)} successes",
+        artifacts={
+            f"feedback/{feedback.file_name}": to_json(feedback),
+            **{f"patterns/{name}": to_json(file) for name, file in patterns.items()},
+        },
+        effect=merge,
+    )

@@ -1,0 +1,177 @@
+"""Deterministic checks of a step's contract. What a model says is never evidence here."""
+
+import re
+import shutil
+import tempfile
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import BaseModel
+
+from foundry.engine.desk import Desk, own_files
+from foundry.schema.checks import CheckResult, result_of
+from foundry.schema.command import CommandLimits
+from foundry.schema.plan import MAX_TASKS, ArchitectSubmission, ScoutSubmission
+from foundry.schema.work import DocsSubmission
+
+VERIFY_SECONDS = 900
+SHELLS = {"sh", "bash", "shell", "console"}
+DOCUMENTATION = (".md", ".rst", ".txt", ".adoc")
+SHOWN_OUTPUT = 3_000
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What a gate found: problems go back to the model, the rest into the journal."""
+
+    problems: tuple[str, ...] = ()
+    checks: tuple[CheckResult, ...] = ()
+    files: tuple[str, ...] = ()
+
+
+Gate = Callable[[Desk, BaseModel], Evidence]
+
+
+def no_gate(_desk: Desk, _submission: BaseModel) -> Evidence:
+    """The schema alone decides."""
+    return Evidence()
+
+
+def scout_gate(_desk: Desk, submission: BaseModel) -> Evidence:
+    """Something has to be able to show that the project holds."""
+    assert isinstance(submission, ScoutSubmission)
+    if submission.commands.test:
+        return Evidence()
+    return Evidence(("commands.test is empty: name the command that will run the tests",))
+
+
+def architect_gate(desk: Desk, submission: BaseModel) -> Evidence:
+    """Requirements quote the spec word for word; the plan has the size that Scout saw."""
+    assert isinstance(submission, ArchitectSubmission)
+    spec = _words(desk.start.spec)
+    problems = [
+        f"requirement {requirement.id}: the spec does not hold the words {requirement.quote!r}"
+        for requirement in submission.plan.requirements
+        if _words(requirement.quote) not in spec
+    ]
+    size = str(desk.context.get("size", "medium"))
+    count, most = len(submission.plan.tasks), MAX_TASKS[size]
+    if count > most:
+        problems.append(f"{count} tasks are too many for a {size} project: at most {most}")
+    return Evidence(tuple(problems))
+
+
+def builder_gate(desk: Desk, _submission: BaseModel) -> Evidence:
+    """The tree changed, and the task's own command ends with 0."""
+    files = staged_files(desk)
+    if not files:
+        return Evidence(("nothing in the project has changed",))
+    task = desk.task()
+    check = run_command(desk, f"verify {task.id}", task.verify)
+    return Evidence(_failures([check]), (check,), files)
+
+
+def changed_gate(desk: Desk, _submission: BaseModel) -> Evidence:
+    """The tree changed; whether the change heals is for the next test run to say."""
+    files = staged_files(desk)
+    return Evidence((), (), files) if files else Evidence(("nothing in the project has changed",))
+
+
+def docs_gate(desk: Desk, submission: BaseModel) -> Evidence:
+    """Only documentation changed, it is there, and the commands that it shows were run."""
+    assert isinstance(submission, DocsSubmission)
+    files = staged_files(desk)
+    problems = [
+        f"{path} is not documentation: this step may not change the project itself"
+        for path in files
+        if not _is_documentation(path)
+    ]
+    root = desk.project.root
+    wanted = dict.fromkeys(("README.md", *submission.files))
+    problems += [f"{path} is missing" for path in wanted if not _inside(root, path)]
+    if problems:
+        return Evidence(tuple(problems), (), files)
+    documents = [path for path in wanted if path.endswith(".md")]
+    checks = tuple(_run_documents(desk, documents))
+    return Evidence(_failures(checks), checks, files)
+
+
+def staged_files(desk: Desk) -> tuple[str, ...]:
+    """Stage everything and tell which of the project's files differ from HEAD.
+
+    The index is then the snapshot of what the model made: what a check leaves behind is undone
+    against it.
+    """
+    tree = desk.repository.stage_all()
+    return own_files(desk.repository.changed_between("HEAD", tree))
+
+
+def run_command(desk: Desk, name: str, command: str) -> CheckResult:
+    """Run a verify command and undo what it leaves in the tree."""
+    limits = CommandLimits(wall_seconds=VERIFY_SECONDS, idle_seconds=VERIFY_SECONDS)
+    result = desk.sandbox.run(command, cwd=desk.project.root, limits=limits)
+    desk.repository.restore_to_index()
+    return desk.told(result_of(name, "verify", result))
+
+
+def shell_blocks(markdown: str) -> list[str]:
+    """The commands of a document's shell blocks: `sh`, `bash`, `shell`, and `console` prompts."""
+    from markdown_it import MarkdownIt
+
+    blocks = []
+    for token in MarkdownIt().parse(markdown):
+        words = token.info.split() if token.type == "fence" else []
+        if not words or words[0] not in SHELLS:
+            continue
+        code = token.content
+        if words[0] == "console":
+            code = "\n".join(re.findall(r"^\s*\$ (.*)$", code, flags=re.MULTILINE))
+        if code.strip():
+            blocks.append(code)
+    return blocks
+
+
+def _run_documents(desk: Desk, documents: Iterable[str]) -> Iterable[CheckResult]:
+    """Run every document's blocks in a copy of the project, one fresh copy a document."""
+    for document in documents:
+        text = (desk.project.root / document).read_text(encoding="utf-8", errors="replace")
+        blocks = shell_blocks(text)
+        if not blocks:
+            continue
+        copy = Path(tempfile.mkdtemp(prefix="foundry-docs-"))
+        try:
+            desk.repository.export(copy)
+            for number, block in enumerate(blocks, 1):
+                limits = CommandLimits(wall_seconds=VERIFY_SECONDS, idle_seconds=VERIFY_SECONDS)
+                result = desk.sandbox.run(f"set -e\n{block}", cwd=copy, limits=limits)
+                result = result.model_copy(update={"command": block.strip()})
+                yield desk.told(result_of(f"{document} block {number}", "docs", result))
+        finally:
+            shutil.rmtree(copy, ignore_errors=True)
+
+
+def _failures(checks: Iterable[CheckResult]) -> tuple[str, ...]:
+    return tuple(
+        f"{check.name}: `{check.command.strip()}` ended with {check.verdict}. The end of its "
+        f"output:\n{check.output[-SHOWN_OUTPUT:].strip()}"
+        for check in checks
+        if not check.holds
+    )
+
+
+def _is_documentation(path: str) -> bool:
+    return path.lower().endswith(DOCUMENTATION) or path.startswith("docs/") or path == "LICENSE"
+
+
+def _inside(root: Path, path: str) -> bool:
+    target = (root / path).resolve()
+    return target.is_relative_to(root.resolve()) and target.is_file()
+
+
+def _words(text: str) -> str:
+    """Text for comparison: case, quotes and white space do not matter."""
+    plain = text.lower().translate(
+        str.maketrans("\u2018\u2019\u201c\u201d\u2013\u2014", "''\"\"--")
+    )
+    return " ".join(plain.split())

@@ -1,0 +1,139 @@
+"""Resume: compare the journal with HEAD. There are three cases and no others.
+
+1. They agree and the tree is clean: go on.
+2. The journal has one line more than HEAD and the tree is the one that it names: finish that
+   commit.
+3. The tree has changes that no line explains: a dead step's partial work. It is saved as a patch,
+   HEAD is restored, the step runs afresh.
+
+After a Stop line the tree was clean, so changes are a person's: they are kept, and committed with
+the Resume line.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from foundry.engine.accept import JOURNAL, commit
+from foundry.errors import JournalError
+from foundry.files import atomic_write
+from foundry.schema.journal import Entry, Start, Stop
+from foundry.store import journal
+from foundry.store.git import RUN_TRAILER, Repository
+from foundry.store.project import Project
+
+
+@dataclass(frozen=True, slots=True)
+class Recovered:
+    """What was found: the journal as it now stands, and what was done about the rest."""
+
+    entries: tuple[Entry, ...]
+    salvage: str = ""
+    finished: str = ""
+    edited: tuple[str, ...] = ()
+
+
+def recover(project: Project, repository: Repository) -> Recovered:
+    """Bring journal, HEAD and tree together; raises JournalError when they can't be."""
+    _remove_stale_locks(project, repository)
+    head = _fold_back_foreign_commits(project, repository)
+    on_disk = _disk_lines(project)
+    source = JOURNAL
+    if on_disk == head:
+        entries = journal.parse(head, source=source)
+        return _clean(project, repository, entries)
+    if not on_disk and not head:
+        raise JournalError(f"the run in {project.root} never began", hint="Start it again")
+    if _one_more(on_disk, head):
+        entries = journal.parse(on_disk, source=source)
+        if _explains(entries[-1], repository, project):
+            repository.stage_all()
+            commit(repository, entries[-1])
+            return Recovered(entries, finished=_name(entries[-1]))
+    elif on_disk != head[: len(on_disk)] and head != on_disk[: len(head)]:
+        raise JournalError(
+            f"{source} differs from the committed one",
+            hint=f"`git checkout HEAD -- {source}` in {project.root} brings it back",
+        )
+    return _clean(project, repository, journal.parse(head, source=source))
+
+
+def salvage(project: Project, repository: Repository, name: str) -> str:
+    """Save all changes as a patch and restore HEAD; returns the patch's path, or nothing."""
+    if not repository.changes():
+        return ""
+    patch = repository.patch()
+    safe = name.replace("/", "-").replace("[", "-").replace("]", "")
+    target = _free(project.salvage / f"{safe}.patch")
+    atomic_write(target, patch)
+    repository.restore()
+    return str(target.relative_to(project.root))
+
+
+def _one_more(on_disk: Sequence[str], head: Sequence[str]) -> bool:
+    """One line more than HEAD; or the first of a run whose base holds an earlier run's journal."""
+    if len(on_disk) == len(head) + 1 and list(on_disk[:-1]) == list(head):
+        return True
+    return len(on_disk) == 1 and on_disk[0] not in head and '"kind":"start"' in on_disk[0]
+
+
+def _clean(project: Project, repository: Repository, entries: Sequence[Entry]) -> Recovered:
+    last = entries[-1] if entries else None
+    if isinstance(last, Stop):
+        repository.run("checkout", "--quiet", "HEAD", "--", JOURNAL)  # without a torn line
+        return Recovered(tuple(entries), edited=repository.changes())
+    name = f"after-{_name(last)}" if last else "before-the-start"
+    return Recovered(tuple(entries), salvage=salvage(project, repository, name))
+
+
+def _explains(entry: Entry, repository: Repository, project: Project) -> bool:
+    """Whether the tree without the journal's last line is the one that the line names."""
+    if isinstance(entry, Start):
+        return True
+    scratch = repository.git_dir() / "foundry-index"
+    return repository.tree_without(JOURNAL, scratch) == entry.tree
+
+
+def _disk_lines(project: Project) -> tuple[str, ...]:
+    if not project.journal.exists():
+        return ()
+    return journal.split(project.journal.read_text(encoding="utf-8", errors="replace")).lines
+
+
+def _head_lines(repository: Repository) -> tuple[str, ...]:
+    text = repository.show(JOURNAL) if repository.head() else None
+    return journal.split(text).lines if text else ()
+
+
+def _fold_back_foreign_commits(project: Project, repository: Repository) -> tuple[str, ...]:
+    """Take back commits that a dying step's own commands made; their changes stay in the tree.
+
+    A person's commits after a Stop line are theirs and stay.
+    """
+    lines = _head_lines(repository)
+    if not lines:
+        return lines
+    last = journal.parse(lines, source=JOURNAL)[-1]
+    own = repository.newest(f"^{RUN_TRAILER}: {last.run}$")
+    if own and own != repository.head() and not isinstance(last, Stop):
+        repository.run("reset", "--quiet", "--soft", own)
+    return lines
+
+
+def _remove_stale_locks(project: Project, repository: Repository) -> None:
+    """A killed git leaves its lock behind; nothing else works here, the run holds its own lock."""
+    for name in ("index", "HEAD", f"refs/heads/{repository.branch()}"):
+        lock = repository.run("rev-parse", "--git-path", f"{name}.lock").strip()
+        (project.root / lock).unlink(missing_ok=True)
+
+
+def _name(entry: Entry) -> str:
+    return getattr(entry, "step", entry.kind)
+
+
+def _free(path: Path) -> Path:
+    number, free = 2, path
+    while free.exists():
+        free = path.with_name(f"{path.stem}-{number}{path.suffix}")
+        number += 1
+    return free

@@ -1,0 +1,242 @@
+"""session-summary.json and evidence.json from journal, plan and git. Pure but for its inputs."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Literal
+
+from foundry.schema.checks import CheckResult, TestCounts
+from foundry.schema.journal import Attempt, Entry, Start, StepRecord
+from foundry.schema.messages import Usage
+from foundry.schema.plan import Plan
+from foundry.schema.run import Status
+from foundry.schema.summary import (
+    CheckEvidence,
+    CommitSummary,
+    ConversationSummary,
+    CriterionEvidence,
+    Evidence,
+    PhaseSummary,
+    RequirementEvidence,
+    SessionSummary,
+    TaskSummary,
+    TestSummary,
+)
+from foundry.schema.workflow import Workflow
+from foundry.store.git import Commit
+from foundry.store.ledger import Spent
+from foundry.workflow.cursor import Cursor
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What a summary is made from."""
+
+    workflow: Workflow
+    journal: tuple[Entry, ...]
+    cursor: Cursor
+    plan: Plan | None
+    commits: tuple[Commit, ...]
+    branch: str
+    spent_in_all: Spent
+
+    @property
+    def start(self) -> Start:
+        """How the run began."""
+        return next(entry for entry in self.journal if isinstance(entry, Start))
+
+    @property
+    def records(self) -> list[StepRecord]:
+        """The accepted steps."""
+        return [entry for entry in self.journal if isinstance(entry, StepRecord)]
+
+    @property
+    def spent(self) -> list[StepRecord | Attempt]:
+        """Everything that cost something."""
+        return [entry for entry in self.journal if isinstance(entry, StepRecord | Attempt)]
+
+
+def final_status(facts: Facts) -> tuple[Status, str]:
+    """How a run that went through all its steps ends. Only passed checks make it verified."""
+    tests = facts.cursor.context.get("tests") or {}
+    if "test" in facts.workflow.phases:
+        if not tests:
+            return Status.UNVERIFIED, "the tests were skipped"
+        if not tests.get("passed"):
+            checks = _final_checks(facts)
+            missing = "there is no check to run"
+            return Status.UNVERIFIED, "checks are still failing" if checks else missing
+    elif not any(record.checks for record in facts.records):
+        return Status.UNVERIFIED, "this workflow ran no check"
+    if facts.cursor.warnings:
+        return Status.UNVERIFIED, facts.cursor.warnings[0]
+    return Status.VERIFIED, "all gates passed"
+
+
+def session_summary(facts: Facts, status: Status, reason: str, ended: datetime) -> SessionSummary:
+    """The summary of a run as it stands."""
+    context, start, spent = facts.cursor.context, facts.start, facts.spent
+    usage = sum((entry.spend.usage for entry in spent), Usage())
+    cost = _sum_cost(entry.spend.cost_usd for entry in spent)
+    if facts.spent_in_all.calls:  # cut-off conversations cost money too
+        paid = facts.spent_in_all
+        usage, cost = paid.usage, None if paid.unpriced else round(paid.usd, 6)
+    return SessionSummary(
+        run=start.run,
+        spec=start.spec,
+        workflow=start.workflow,
+        status=status,
+        reason=reason,
+        place="worktree" if start.base else "new folder",
+        branch=facts.branch,
+        started_at=start.at,
+        ended_at=ended,
+        active_seconds=round(sum(entry.spend.seconds for entry in spent), 3),
+        project_type=str(context.get("project_type", "")),
+        tech_stack=tuple(context.get("tech_stack", ())),
+        phases=tuple(_phase(facts, phase) for phase in facts.workflow.phases),
+        tasks=tuple(_tasks(facts)),
+        commits=tuple(CommitSummary(sha=c.sha, subject=c.subject, step=c.step)
+                      for c in facts.commits),
+        tests=_tests(facts),
+        tokens=usage,
+        cost_usd=cost,
+        peak_context_share=round(max((e.spend.context_share for e in spent), default=0.0), 4),
+        conversations=tuple(_conversations(spent)),
+        deployed=str(context.get("deployed", "")),
+        warnings=facts.cursor.warnings,
+    )  # fmt: skip
+
+
+def evidence(facts: Facts, status: Status) -> Evidence:
+    """The chain from every requirement to the commit and exit code that prove it."""
+    checks = _final_checks(facts)
+    held = bool(checks) and all(check.holds for check in checks)
+    shas = _shas(facts.commits)
+    done = {task["id"]: record for task, record in _built(facts)}
+    docs = [check for record in facts.records if record.step == "docs" for check in record.checks]
+    requirements = []
+    for requirement in facts.plan.requirements if facts.plan else ():
+        criteria = tuple(
+            _criterion(each.criterion, task.id, done.get(task.id), shas)
+            for task in (facts.plan.tasks if facts.plan else ())
+            for each in task.acceptance
+            if each.requirement == requirement.id
+        )
+        built = bool(criteria) and all(each.commit for each in criteria)
+        state: Literal["proven", "built", "open"] = (
+            "proven" if built and held else "built" if built else "open"
+        )
+        requirements.append(
+            RequirementEvidence(**requirement.model_dump(), state=state, criteria=criteria)
+        )
+    return Evidence(
+        run=facts.start.run,
+        status=status,
+        requirements=tuple(requirements),
+        final_checks=tuple(map(_check, checks)),
+        documentation=tuple(map(_check, docs)),
+    )
+
+
+def _phase(facts: Facts, phase: str) -> PhaseSummary:
+    mine = [entry for entry in facts.spent if entry.phase == phase]
+    accepted = [entry for entry in mine if isinstance(entry, StepRecord)]
+    passed = facts.cursor.index >= len(facts.workflow.steps) or phase not in {
+        step.phase or step.id for step in facts.workflow.steps[facts.cursor.index :]
+    }
+    state: Literal["done", "skipped", "pending"] = (
+        "pending" if not passed else "done" if accepted else "skipped"
+    )
+    return PhaseSummary(
+        phase=phase,
+        state=state,
+        steps=len(accepted),
+        failed_attempts=len(mine) - len(accepted),
+        seconds=round(sum(entry.spend.seconds for entry in mine), 3),
+        tokens=sum(entry.spend.usage.context_tokens for entry in mine),
+        cost_usd=_sum_cost(entry.spend.cost_usd for entry in mine),
+    )
+
+
+def _tasks(facts: Facts) -> Iterable[TaskSummary]:
+    shas = _shas(facts.commits)
+    done = {task["id"]: record for task, record in _built(facts)}
+    for task in facts.cursor.context.get("tasks", []):
+        record = done.get(task["id"])
+        yield TaskSummary(
+            id=task["id"],
+            title=task["title"],
+            state="done" if record else "pending",
+            attempts=record.attempt if record else 0,
+            commit=shas.get(record.step, "") if record else "",
+            seconds=record.spend.seconds if record else 0,
+        )
+
+
+def _built(facts: Facts) -> list[tuple[Mapping[str, Any], StepRecord]]:
+    tasks: Sequence[Mapping[str, Any]] = facts.cursor.context.get("tasks", [])
+    records = {record.step: record for record in facts.records}
+    keys = ((task, f"builder[{number}]/task") for number, task in enumerate(tasks, 1))
+    return [(task, records[key]) for task, key in keys if key in records]
+
+
+def _tests(facts: Facts) -> TestSummary:
+    tests = facts.cursor.context.get("tests") or {}
+    checks = _final_checks(facts)
+    counted = [check.tests for check in checks if check.tests]
+    return TestSummary(
+        passed=bool(tests.get("passed")),
+        iterations=int(tests.get("iterations", 0)),
+        checks=len(checks),
+        failing=sum(1 for check in checks if not check.holds),
+        preexisting=sum(1 for check in checks if check.status == "preexisting"),
+        tests=sum(counted, TestCounts()) if counted else None,
+    )
+
+
+def _final_checks(facts: Facts) -> tuple[CheckResult, ...]:
+    runs = [record for record in facts.records if record.step.endswith("/checks")]
+    return runs[-1].checks if runs else ()
+
+
+def _conversations(spent: Iterable[StepRecord | Attempt]) -> Iterable[ConversationSummary]:
+    for entry in spent:
+        if entry.spend.turns:
+            yield ConversationSummary(
+                id=entry.spend.conversation,
+                step=entry.step,
+                model=entry.spend.model,
+                turns=entry.spend.turns,
+                seconds=entry.spend.seconds,
+                peak_tokens=entry.spend.peak_tokens,
+                context_share=round(entry.spend.context_share, 4),
+                cost_usd=entry.spend.cost_usd,
+            )
+
+
+def _criterion(
+    text: str, task: str, record: StepRecord | None, shas: Mapping[str, str]
+) -> CriterionEvidence:
+    check = _check(record.checks[0]) if record and record.checks else None
+    sha = shas.get(record.step, "") if record else ""
+    return CriterionEvidence(criterion=text, task=task, check=check, commit=sha)
+
+
+def _check(check: CheckResult) -> CheckEvidence:
+    return CheckEvidence(
+        name=check.name, command=check.command, status=check.status, exit_code=check.exit_code
+    )
+
+
+def _shas(commits: Iterable[Commit]) -> dict[str, str]:
+    return {commit.step: commit.sha for commit in commits if commit.step}
+
+
+def _sum_cost(costs: Iterable[float | None]) -> float | None:
+    total = 0.0
+    for cost in costs:
+        if cost is None:
+            return None
+        total += cost
+    return round(total, 6)

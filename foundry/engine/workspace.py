@@ -1,0 +1,164 @@
+"""Where a build happens: in a new folder in place, in an existing repository beside it."""
+
+import re
+import secrets
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from foundry.errors import InputError, ProjectError
+from foundry.store.git import Repository
+from foundry.store.project import FOLDER, Project
+
+BRANCH = "foundry/"
+
+MAX_SPEC = 100_000
+"""Characters. A spec goes into many prompts; more than this crowds out the work itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Workspace:
+    """The folder that a run works in. `base` is the commit it builds on, if there was one."""
+
+    project: Project
+    repository: Repository
+    existing: bool
+    base: str
+    branch: str
+
+
+def check_spec(spec: str) -> str:
+    """The spec without surrounding space; raises InputError when it can't be built from."""
+    text = spec.strip()
+    if not text:
+        raise InputError("the spec is empty", hint='Say what to build: foundry build "..."')
+    if len(text) > MAX_SPEC:
+        raise InputError(
+            f"the spec has {len(text):,} characters, more than {MAX_SPEC:,}",
+            hint="Shorten it, or put the details into files of the project and name them",
+        )
+    if "\0" in text:
+        raise InputError("the spec holds NUL bytes", hint="Give it as UTF-8 text")
+    return text
+
+
+def new_run_id(now: datetime) -> str:
+    """An id that sorts by time and is safe in a branch name and a path."""
+    return f"{now:%Y%m%d-%H%M%S}-{secrets.token_hex(2)}"
+
+
+def slug(spec: str) -> str:
+    """A folder name from the first words of a spec."""
+    words = re.findall(r"[a-z0-9]+", spec.lower())
+    kept = [word for word in words if word not in {"a", "an", "the", "with", "and", "that"}]
+    return "-".join((kept or words or ["project"])[:5])[:48]
+
+
+def default_folder(spec: str, here: Path) -> Path:
+    """This folder when a build can happen here, else a new one in it named after the spec."""
+    if not any(here.iterdir()) or Repository(here).toplevel() == here.resolve():
+        return here
+    folder = here / slug(spec)
+    number = 2
+    while folder.exists():
+        folder = here / f"{slug(spec)}-{number}"
+        number += 1
+    return folder
+
+
+def prepare(folder: Path, run: str, identity: tuple[str, str] | None = None) -> Workspace:
+    """Make the place for a run; raises ProjectError when the folder does not allow one.
+
+    `identity` (name, address) commits in a new folder when git does not know its user.
+    """
+    folder = folder.expanduser().resolve()
+    if folder.exists() and not folder.is_dir():
+        raise ProjectError(f"{folder} is a file", hint="Give a folder with --dir")
+    entries = _entries(folder) if folder.exists() else []
+    if not entries:
+        return _new(folder, identity)
+    repository = Repository(folder)
+    top = repository.toplevel()
+    if top is None:
+        raise ProjectError(
+            f"{folder} is not empty and not a git repository",
+            hint="Choose a new folder with --dir, or run `git init` and commit what is there",
+        )
+    if top.resolve() != folder:
+        raise ProjectError(
+            f"{folder} is inside the repository {top}",
+            hint=f"Use --dir {top} to build on it, or a new folder",
+        )
+    if not repository.head():
+        if set(entries) <= {".git"}:
+            return _new(folder, identity)
+        raise ProjectError(
+            f"{folder} is a repository without a commit",
+            hint="Commit what is there first, so that the build has a base",
+        )
+    return _beside(repository, folder, run)
+
+
+def find(folder: Path) -> Project:
+    """The project of the newest run in or beside a folder."""
+    folder = folder.expanduser().resolve()
+    if not folder.is_dir():
+        raise ProjectError(f"there is no folder {folder}", hint="Name the folder of a build")
+    here = Project(folder)
+    if here.journal.exists() and not (folder / ".git").is_dir():
+        return here  # a run's own work tree
+    repository = Repository(folder)
+    runs = []
+    if (folder / ".git").is_dir():
+        runs = [
+            (branch, path)
+            for path, branch in repository.worktrees()
+            if branch.startswith(BRANCH) and Project(path).journal.exists()
+        ]
+    if runs:
+        return Project(max(runs)[1])
+    if here.journal.exists():
+        return here
+    raise ProjectError(
+        f"there is no Foundry run in {folder}",
+        hint='Start one with `foundry build "..."`, or name its folder',
+    )
+
+
+def _entries(folder: Path) -> list[str]:
+    try:
+        return [entry.name for entry in folder.iterdir()]
+    except OSError as error:
+        raise ProjectError(f"cannot read {folder}: {error.strerror}") from error
+
+
+def _new(folder: Path, identity: tuple[str, str] | None) -> Workspace:
+    repository = Repository(folder)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / FOLDER).mkdir()
+    except OSError as error:
+        raise ProjectError(
+            f"cannot write in {folder}: {error.strerror}", hint="Choose another folder with --dir"
+        ) from error
+    try:
+        if identity is None:
+            repository.identity()
+        repository.init()
+        if identity and not repository.knows_user():
+            repository.set_user(*identity)
+    except ProjectError:
+        (folder / FOLDER).rmdir()
+        raise
+    return Workspace(Project(folder), repository, False, "", repository.branch())
+
+
+def _beside(repository: Repository, folder: Path, run: str) -> Workspace:
+    repository.identity()
+    place = folder.parent / f"{folder.name}.foundry" / run
+    branch = BRANCH + run
+    try:
+        repository.add_worktree(place, branch)
+    except OSError as error:
+        raise ProjectError(f"cannot write {place.parent}: {error.strerror}") from error
+    return Workspace(Project(place), Repository(place), True, repository.head(), branch)

@@ -1,0 +1,168 @@
+"""From the events of a streamed reply to a Reply.
+
+Blocks are put together as the JSON that the server sent, so that kinds and fields which we don't
+know come through unchanged, and a tool call's arguments are parsed once and whole: parsing them
+as they grow would take a cut call for a shorter one.
+"""
+
+import json
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from foundry.model.retry import Transient
+from foundry.schema.base import Json
+from foundry.schema.messages import Block, Message, Reply, Usage
+
+USAGE = {
+    "input_tokens": "input_tokens",
+    "output_tokens": "output_tokens",
+    "cache_read_tokens": "cache_read_input_tokens",
+    "cache_write_tokens": "cache_creation_input_tokens",
+}
+GROWS = {
+    "text_delta": "text",
+    "thinking_delta": "thinking",
+    "signature_delta": "signature",
+    "input_json_delta": "partial_json",
+    "citations_delta": "citation",
+}
+
+
+def read_reply(events: Iterable[Json], on_text: Callable[[str], None] | None = None) -> Reply:
+    """Read a stream to its end.
+
+    Raises Transient for a stream that was cut or makes no sense.
+    """
+    draft = _Draft()
+    for event in events:
+        try:
+            text = draft.take(event)
+        except (LookupError, TypeError, ValueError, AttributeError) as error:
+            raise _garbled(error) from error
+        if text and on_text is not None:
+            on_text(text)
+    try:
+        return draft.reply()
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        raise _garbled(error) from error
+
+
+def _garbled(error: Exception) -> Transient:
+    return Transient(f"the model's reply was garbled ({type(error).__name__}: {error})")
+
+
+class _Draft:
+    """What has arrived so far of one reply."""
+
+    def __init__(self) -> None:
+        self.message: dict[str, Any] | None = None
+        self.usage: dict[str, Any] = {}
+        self.stop_reason: str | None = None
+        self.blocks: dict[int, dict[str, Any]] = {}
+        self.pieces: dict[int, dict[str, list[Any]]] = {}
+
+    def take(self, event: Json) -> str:
+        """Add one event; returns the text that it brought. Unknown kinds are passed over."""
+        kind = event["type"]
+        if kind == "content_block_delta":
+            return self._grow(event["index"], event["delta"])
+        if kind == "content_block_start":
+            self.blocks[event["index"]] = dict(event["content_block"])
+            self.pieces[event["index"]] = defaultdict(list)
+        elif kind == "message_start":
+            self.message = event["message"]
+            self._count(event["message"].get("usage"))
+        elif kind == "message_delta":
+            self.stop_reason = event["delta"].get("stop_reason") or self.stop_reason
+            self._count(event.get("usage"))
+        return ""
+
+    def _grow(self, index: int, delta: dict[str, Any]) -> str:
+        field = GROWS.get(delta["type"])
+        if field is None:
+            return ""
+        piece = delta[field]
+        self.pieces[index][field].append(piece)
+        return str(piece) if field == "text" else ""
+
+    def _count(self, usage: dict[str, Any] | None) -> None:
+        """Later counts are totals: they replace earlier ones, where they are given at all."""
+        self.usage.update({k: v for k, v in (usage or {}).items() if v is not None})
+
+    def reply(self) -> Reply:
+        if self.message is None:
+            raise Transient("the stream ended before the model's reply began")
+        if self.stop_reason is None:
+            raise Transient("the model's reply was cut off")
+        blocks = (_whole(self.blocks[i], self.pieces[i]) for i in sorted(self.blocks))
+        return Reply(
+            content=tuple(block for block in blocks if not _is_blank(block)),
+            stop_reason=self.stop_reason,
+            usage=Usage(**{ours: self.usage.get(theirs, 0) for ours, theirs in USAGE.items()}),
+            model=self.message.get("model") or "",
+            id=self.message.get("id") or "",
+        )
+
+
+def _whole(start: dict[str, Any], pieces: dict[str, list[Any]]) -> Block:
+    block = {key: value for key, value in start.items() if value is not None}
+    for field, parts in pieces.items():
+        if field == "partial_json":
+            raw = without_surrogates("".join(parts))
+            block["input"] = _arguments(raw) if raw else block.get("input", {})
+        elif field == "citation":
+            block["citations"] = [*block.get("citations", []), *parts]
+        else:
+            block[field] = block.get(field, "") + without_surrogates("".join(parts))
+    if block["type"] == "tool_use" and not (block.get("id") and block.get("name")):
+        raise ValueError("a tool call without id or name")
+    return block
+
+
+def _arguments(raw: str) -> Json:
+    """A tool call's arguments; words that aren't JSON stay the words that they are."""
+    try:
+        value = json.loads(raw, strict=False, parse_constant=_no_constant)
+    except (ValueError, RecursionError):
+        return raw
+    return without_surrogates(value) if "\\u" in raw else value
+
+
+def _no_constant(name: str) -> Json:
+    raise ValueError(f"{name} is not JSON")
+
+
+def _is_blank(block: Block) -> bool:
+    """The API refuses to be sent blank text, also where it was its own."""
+    return block["type"] == "text" and not block.get("text", "").strip()
+
+
+def sendable(message: Message) -> Message:
+    """The message as the API takes it: the arguments of a tool call must be an object."""
+    if message["role"] != "assistant":
+        return message
+    return {"role": "assistant", "content": [_with_object(b) for b in message["content"]]}
+
+
+def _with_object(block: Block) -> Block:
+    if block.get("type") != "tool_use" or isinstance(block.get("input"), dict):
+        return block
+    given = block.get("input")
+    raw = given if isinstance(given, str) else json.dumps(given, ensure_ascii=False)
+    return {**block, "input": {"INVALID_JSON": raw}}
+
+
+def without_surrogates(value: Json) -> Json:
+    """The value with lone surrogates replaced: they can't be written or sent as UTF-8."""
+    if isinstance(value, str):
+        return (
+            value
+            if value.isascii()
+            else value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        )
+    if isinstance(value, dict):
+        return {without_surrogates(k): without_surrogates(v) for k, v in value.items()}
+    if isinstance(value, list | tuple):
+        return [without_surrogates(v) for v in value]
+    return value

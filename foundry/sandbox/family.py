@@ -1,0 +1,197 @@
+"""Every process that a command started: found and ended.
+
+A command's shell leads its own session and process group. What leaves the group (`setsid`,
+daemons) is still known by two things that it does not shed by accident: its ancestry, and a
+mark in its environment. On Linux this process adopts orphans: a daemon whose parent has ended
+becomes our child instead of init's, so one look at our own children finds it. What clears its
+environment *and* outlives its parents *and* leaves the session escapes; only a namespace of its
+own could hold that.
+"""
+
+import os
+import signal
+import sys
+import time
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from psutil import Process
+
+MARK = "FOUNDRY_COMMAND_ID"
+"""The environment variable that every process of a command inherits."""
+
+GRACE_SECONDS = 2.0
+_KILL_SECONDS = 5.0
+_LINUX = sys.platform == "linux"
+_PR_SET_CHILD_SUBREAPER = 36
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """The processes of one command: the shell's pid (0: unknown) and the mark they inherit."""
+
+    leader: int
+    mark: str
+
+
+@lru_cache(maxsize=1)
+def adopt_orphans() -> None:
+    """From now on, orphaned descendants become children of this process (Linux only)."""
+    if _LINUX:
+        import ctypes
+
+        ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def end(family: Family, *, grace: float = GRACE_SECONDS) -> None:
+    """End every member: SIGTERM, up to `grace` seconds, SIGKILL. Quick when there is none."""
+    members = _members(family)
+    if members:
+        end_processes(members, family, grace=grace)
+
+
+def end_processes(members: list["Process"], family: Family, *, grace: float) -> int:
+    """End `members`, and what joins the family meanwhile; how many were ended.
+
+    A second interrupt cuts the grace short, never the SIGKILL.
+    """
+    seen = {process.pid: process for process in members}
+    try:
+        _signal(members, signal.SIGTERM)
+        _wait(seen.values(), grace)
+    finally:
+        deadline = time.monotonic() + _KILL_SECONDS
+        while rest := _alive(seen.values()) or _members(family):
+            seen.update((process.pid, process) for process in rest)
+            _signal(rest, signal.SIGKILL)
+            _wait(rest, 0.2)
+            if time.monotonic() > deadline:
+                break  # not ours to kill (another user's) or stuck in the kernel
+        for pid in seen:
+            _reap(pid)
+    return len(seen)
+
+
+def marked(mark: str) -> list["Process"]:
+    """Every process of the machine that inherited `mark`, wherever it hangs now."""
+    import psutil
+
+    found = []
+    for process in psutil.process_iter():
+        with suppress(psutil.Error, OSError):
+            if process.environ().get(MARK) == mark:
+                found.append(process)
+    return found
+
+
+def with_descendants(pids: set[int]) -> list["Process"]:
+    """These processes and all that they started, from one look at the process table."""
+    import psutil
+
+    everyone = list(psutil.process_iter(["ppid"]))
+    found = {process.pid: process for process in everyone if process.pid in pids}
+    size = -1
+    while size < len(found):
+        size = len(found)
+        found.update((p.pid, p) for p in everyone if p.info["ppid"] in found)
+    return _alive(found.values())
+
+
+def _members(family: Family) -> list["Process"]:
+    roots = _adopted(family) if _LINUX else _grouped(family)
+    return with_descendants(roots) if roots else []
+
+
+def _adopted(family: Family) -> set[int]:
+    """Our own living children that belong to the family; its dead ones are reaped."""
+    return {
+        pid
+        for pid in _own_children()
+        if _belongs(pid, family) and (pid == family.leader or not _reap(pid))
+    }
+
+
+def _grouped(family: Family) -> set[int]:
+    """Without adoption: the process group, and the tree while the shell lives."""
+    if family.leader <= 0:
+        return set()
+    try:
+        os.killpg(family.leader, 0)
+    except OSError:
+        return set()
+    import psutil
+
+    return {pid for pid in psutil.pids() if pid > 0 and _in_group(pid, family.leader)}
+
+
+def _own_children() -> list[int]:
+    """Pids of our children, cheap when there are none (the usual case)."""
+    try:
+        os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+    except ChildProcessError:
+        return []
+    try:
+        lists = [(task / "children").read_text() for task in Path("/proc/self/task").iterdir()]
+    except OSError:  # a kernel without these lists, or a thread that ended just now
+        import psutil
+
+        return [process.pid for process in psutil.Process().children()]
+    return [int(pid) for pid in " ".join(lists).split()]
+
+
+def _belongs(pid: int, family: Family) -> bool:
+    if _in_group(pid, family.leader):
+        return True
+    try:
+        return f"{MARK}={family.mark}".encode() in Path(f"/proc/{pid}/environ").read_bytes()
+    except OSError:
+        return False
+
+
+def _in_group(pid: int, leader: int) -> bool:
+    """Leader 0 is nobody's: pid namespaces show 0 for what leads from outside of them."""
+    try:
+        return leader > 0 and leader in (os.getpgid(pid), os.getsid(pid))
+    except OSError:
+        return False
+
+
+def _reap(pid: int) -> bool:
+    """Whether `pid` was a dead child of ours and is gone now."""
+    try:
+        return os.waitpid(pid, os.WNOHANG)[0] == pid
+    except ChildProcessError:
+        return False
+
+
+def _alive(processes: Iterable["Process"]) -> list["Process"]:
+    import psutil
+
+    found = []
+    for process in processes:
+        with suppress(psutil.Error):
+            if process.is_running() and process.status() != psutil.STATUS_ZOMBIE:
+                found.append(process)
+    return found
+
+
+def _signal(processes: Iterable["Process"], number: int) -> None:
+    import psutil
+
+    for process in processes:
+        with suppress(psutil.Error):
+            process.send_signal(number)
+
+
+def _wait(processes: Iterable["Process"], seconds: float) -> None:
+    """Until all are dead, at most `seconds`. Zombies count as dead, whoever must reap them."""
+    deadline = time.monotonic() + seconds
+    pause = 0.001
+    while _alive(processes) and time.monotonic() < deadline:
+        time.sleep(pause)
+        pause = min(pause * 2, 0.05)

@@ -1,0 +1,183 @@
+"""Commands as plain processes: bounded in time and output, ended whole, without our secrets.
+
+This level confines nothing: a command can read and write what the user can. It keeps the
+harness safe from commands that hang, flood or leave daemons behind.
+"""
+
+import contextlib
+import os
+import secrets
+import selectors
+import subprocess
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Literal
+
+from foundry.sandbox import family
+from foundry.sandbox.capture import HeadTail
+from foundry.sandbox.environment import command_environment
+from foundry.sandbox.pidfile import Pidfile
+from foundry.schema.command import CommandLimits, CommandResult
+
+_CHUNK = 65_536
+_LAST_WORDS = 1 << 20  # more than any pipe holds: what was written before the end, not after
+_LONGEST_WAIT = 3600.0  # of one select call; longer ones overflow in the kernel's interface
+_POLL_SECONDS = 0.005  # where the kernel can't tell us that a process ended
+
+Stopped = Literal["wall", "idle", ""]
+
+
+class NotStarted(Exception):
+    """The command never ran; the message says why."""
+
+
+class ProcessSandbox:
+    """Runs commands with the user's rights in a session of their own. Safe to share by threads.
+
+    `pidfile` names the running commands on disk, for `reap_orphans`. `environment` is what the
+    allow-list picks from (default: this process's own).
+    """
+
+    def __init__(
+        self,
+        pidfile: Path | None = None,
+        *,
+        environment: Mapping[str, str] | None = None,
+        shell: str = "/bin/sh",
+    ) -> None:
+        self._pidfile = Pidfile(pidfile) if pidfile else None
+        self._environment = command_environment(os.environ if environment is None else environment)
+        self._shell = shell
+
+    @property
+    def level(self) -> str:
+        """Processes only: no confinement of files or network."""
+        return "process"
+
+    def run(self, command: str, *, cwd: Path, limits: CommandLimits) -> CommandResult:
+        """Run `command` with `sh -c`, output and errors merged, nothing on its stdin.
+
+        Never raises for what the command does; ProjectError when the pidfile can't be written.
+        Whatever ends this call (KeyboardInterrupt too) ends every process of the command first.
+        """
+        family.adopt_orphans()
+        began = time.monotonic()
+        kept = HeadTail(limits.output_bytes)
+        mark = secrets.token_hex(8)
+        process: subprocess.Popen[bytes] | None = None
+        try:
+            process = self._start(command, cwd, mark)
+            if self._pidfile:
+                self._pidfile.add(process.pid, mark)
+            stopped = _watch(process, kept, limits, began)
+        except NotStarted as error:
+            return CommandResult(command=_valid(command), exit_code=None, output=_valid(str(error)))
+        finally:
+            self._finish(process, kept, mark)
+        output, dropped = kept.finish()
+        return CommandResult(
+            command=_valid(command),
+            exit_code=None if stopped else _shell_code(process.returncode),
+            output=output,
+            dropped_bytes=dropped,
+            seconds=round(time.monotonic() - began, 3),
+            stopped=stopped,
+        )
+
+    def _start(self, command: str, cwd: Path, mark: str) -> subprocess.Popen[bytes]:
+        try:
+            return subprocess.Popen(
+                [self._shell, "-c", command],
+                cwd=cwd,
+                env={**self._environment, family.MARK: mark},
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+                bufsize=0,
+            )
+        except OSError as error:
+            where = f": {error.filename}" if error.filename else ""
+            raise NotStarted(f"not started: {error.strerror or error}{where}") from error
+        except ValueError as error:  # a NUL byte, or text that no encoding holds
+            raise NotStarted(f"not started: {error}") from error
+
+    def _finish(self, process: subprocess.Popen[bytes] | None, kept: HeadTail, mark: str) -> None:
+        """End what still runs, then take what it had said."""
+        family.end(family.Family(process.pid if process else 0, mark))
+        if process is None:
+            return
+        process.poll()
+        if process.stdout:
+            _drain(process.stdout.fileno(), kept)
+            process.stdout.close()
+        if self._pidfile:
+            self._pidfile.remove(mark)
+
+
+def _watch(
+    process: subprocess.Popen[bytes], kept: HeadTail, limits: CommandLimits, began: float
+) -> Stopped:
+    """Take output until the shell ends (not: until the pipe closes) or a limit is passed."""
+    assert process.stdout is not None
+    pipe = process.stdout.fileno()
+    heard = began
+    with selectors.DefaultSelector() as selector, _end_signal(process.pid) as ended:
+        selector.register(pipe, selectors.EVENT_READ)
+        longest = _POLL_SECONDS
+        if ended is not None:
+            selector.register(ended, selectors.EVENT_READ)
+            longest = _LONGEST_WAIT
+        while True:
+            wall, idle = began + limits.wall_seconds, heard + limits.idle_seconds
+            left = min(wall, idle) - time.monotonic()
+            if left <= 0:
+                return "wall" if wall <= idle else "idle"
+            ready = [key.fd for key, _ in selector.select(min(left, longest))]
+            if pipe in ready:
+                heard = time.monotonic()
+                if not _take(pipe, kept):
+                    selector.unregister(pipe)
+            if process.poll() is not None:
+                return ""
+
+
+@contextlib.contextmanager
+def _end_signal(pid: int) -> Iterator[int | None]:
+    """A descriptor that is readable once `pid` has ended; None where there is no such thing."""
+    try:
+        descriptor = os.pidfd_open(pid)
+    except (AttributeError, OSError):
+        yield None
+        return
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def _take(pipe: int, kept: HeadTail) -> int:
+    """Read one chunk; how many bytes came, 0 at the end."""
+    data = os.read(pipe, _CHUNK)
+    kept.feed(data)
+    return len(data)
+
+
+def _drain(pipe: int, kept: HeadTail) -> None:
+    """Take what the pipe still holds. Who holds its other end does not matter any more."""
+    os.set_blocking(pipe, False)
+    left = _LAST_WORDS
+    with contextlib.suppress(BlockingIOError):
+        while left > 0 and (count := _take(pipe, kept)):
+            left -= count
+
+
+def _shell_code(returncode: int) -> int:
+    """A death by signal N is 128+N, as a shell reports it."""
+    return 128 - returncode if returncode < 0 else returncode
+
+
+def _valid(text: str) -> str:
+    """Text without lone surrogates, which no JSON file can hold."""
+    return text.encode("utf-8", "replace").decode()

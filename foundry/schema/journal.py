@@ -1,0 +1,116 @@
+"""The lines of journal.jsonl: append-only, each committed with what it tells of."""
+
+from datetime import datetime
+from typing import Annotated, Literal
+
+from pydantic import Field, TypeAdapter
+
+from foundry.schema.base import Json, Value
+from foundry.schema.checks import CheckResult
+from foundry.schema.messages import Usage
+from foundry.schema.run import Status
+
+
+class Spend(Value):
+    """What one conversation used. Costs in US dollars; None where no price is known."""
+
+    usage: Usage = Usage()
+    cost_usd: float | None = None
+    turns: int = 0
+    seconds: float = 0
+    peak_tokens: int = 0
+    window: int = 0
+    model: str = ""
+    conversation: str = ""
+
+    @property
+    def context_share(self) -> float:
+        """The fullest that the window was, from 0 to 1."""
+        return self.peak_tokens / self.window if self.window else 0.0
+
+
+class _Line(Value):
+    seq: int
+    at: datetime
+    run: str
+
+
+class Start(_Line):
+    """A run begins. `base` is the commit that it builds on, empty in a new repository."""
+
+    kind: Literal["start"] = "start"
+    spec: str
+    workflow: str
+    workflow_hash: str
+    context: dict[str, Json]
+    skip: tuple[str, ...] = ()
+    base: str = ""
+    branch: str = ""
+
+
+class StepRecord(_Line):
+    """An accepted step. `tree` is the git tree of its result without this line."""
+
+    kind: Literal["step"] = "step"
+    step: str
+    phase: str
+    attempt: int = 1
+    summary: str = ""
+    patch: dict[str, Json] = Field(default_factory=dict)
+    artifacts: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+    checks: tuple[CheckResult, ...] = ()
+    spend: Spend = Spend()
+    message: str = ""
+    tree: str = ""
+
+
+class Attempt(_Line):
+    """A step that was tried and not accepted; its work is in local/salvage/."""
+
+    kind: Literal["attempt"] = "attempt"
+    step: str
+    phase: str
+    attempt: int
+    reason: str
+    detail: str = ""
+    salvage: str = ""
+    spend: Spend = Spend()
+    message: str = ""
+    tree: str = ""
+
+
+class Intent(_Line):
+    """Something that can't be undone is about to be done."""
+
+    kind: Literal["intent"] = "intent"
+    step: str
+    what: str
+    message: str = ""
+    tree: str = ""
+
+
+class Stop(_Line):
+    """The run ended or paused on purpose: the tree is clean at this line."""
+
+    kind: Literal["stop"] = "stop"
+    status: Status
+    reason: str
+    message: str = ""
+    tree: str = ""
+
+
+class Resume(_Line):
+    """A person took the run up again; `changes` are the files that they edited meanwhile."""
+
+    kind: Literal["resume"] = "resume"
+    changes: tuple[str, ...] = ()
+    patch: dict[str, Json] = Field(default_factory=dict)
+    message: str = ""
+    tree: str = ""
+
+
+Entry = Annotated[
+    Start | StepRecord | Attempt | Intent | Stop | Resume, Field(discriminator="kind")
+]
+ENTRY: TypeAdapter[Entry] = TypeAdapter(Entry)

@@ -1,0 +1,313 @@
+"""Git, through GitPython's command interface: the only module that imports it.
+
+The git command line and not GitPython's own index: for a commit in a large tree it is an order of
+magnitude faster. Every call names the repository and the work tree itself, runs no hooks, signs
+nothing and asks nothing, so that what stands in the project can't steer it.
+"""
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from foundry.config import home
+from foundry.errors import ProjectError
+from foundry.files import atomic_write
+
+if TYPE_CHECKING:
+    from git.cmd import Git
+
+RUN_TRAILER = "Foundry-Run"
+STEP_TRAILER = "Foundry-Step"
+
+_INHERITED = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_PREFIX")
+_SETTINGS = (
+    *("-c", "core.hooksPath=/dev/null"),
+    *("-c", "core.fsmonitor=false"),
+    *("-c", "core.quotePath=false"),
+    *("-c", "commit.gpgSign=false"),
+    *("-c", "gc.auto=0"),
+    *("-c", "advice.detachedHead=false"),
+    *("-c", "user.useConfigOnly=true"),
+)
+_JUNK = """\
+__pycache__/
+*.pyc
+*.egg-info/
+.venv/
+venv/
+node_modules/
+.pytest_cache/
+.mypy_cache/
+.ruff_cache/
+.coverage
+.DS_Store
+*.swp
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """A commit of a run. `step` is empty for those that carry no step."""
+
+    sha: str
+    subject: str
+    step: str
+
+
+class Repository:
+    """One work tree."""
+
+    def __init__(self, root: Path, *, git_dir: Path | None = None) -> None:
+        self.root = root
+        self._git = _git(root)
+        self._git_dir = git_dir
+
+    def run(self, *arguments: str, env: Mapping[str, str] | None = None, check: bool = True) -> str:
+        """Run git and return what it printed; a failure is a ProjectError with git's own words."""
+        status, out, err = self.attempt(*arguments, env=env)
+        if status and check:
+            raise ProjectError(
+                f"git {arguments[0]} failed in {self.root}: {_last_line(err or out)}"
+            )
+        return out
+
+    def attempt(
+        self, *arguments: str, env: Mapping[str, str] | None = None
+    ) -> tuple[int, str, str]:
+        """Run git and return its exit code, output and errors."""
+        from git.exc import GitCommandNotFound
+
+        place = () if self._git_dir is None else (f"--git-dir={self._git_dir}", "--work-tree=.")
+        command = ["git", *place, *_SETTINGS, "-c", f"core.excludesFile={_excludes()}", *arguments]
+        try:
+            status, out, err = self._git.execute(
+                command,
+                env=dict(env or {}),
+                with_extended_output=True,
+                with_exceptions=False,
+                strip_newline_in_stdout=False,
+            )
+        except GitCommandNotFound as error:
+            raise _no_git() from error
+        return int(status), _text(out), _text(err)
+
+    # -- reading -----------------------------------------------------------------------------
+
+    def git_dir(self) -> Path:
+        """The repository's own folder for this work tree."""
+        return Path(self.run("rev-parse", "--absolute-git-dir").strip())
+
+    def toplevel(self) -> Path | None:
+        """The root of the work tree that holds this folder, or None outside any repository."""
+        status, out, _ = self.attempt("rev-parse", "--show-toplevel")
+        return Path(out.strip()) if status == 0 and out.strip() else None
+
+    def head(self) -> str:
+        """The commit that is checked out, or an empty string before the first one."""
+        status, out, _ = self.attempt("rev-parse", "--verify", "--quiet", "HEAD")
+        return out.strip() if status == 0 else ""
+
+    def branch(self) -> str:
+        """The branch that is checked out, or an empty string when there is none."""
+        status, out, _ = self.attempt("symbolic-ref", "--quiet", "--short", "HEAD")
+        return out.strip() if status == 0 else ""
+
+    def knows_user(self) -> bool:
+        """Whether git knows who commits."""
+        return self.attempt("var", "GIT_AUTHOR_IDENT")[0] == 0
+
+    def identity(self) -> None:
+        """Raise ProjectError when git does not know who commits."""
+        if not self.knows_user():
+            raise ProjectError(
+                "git does not know who you are",
+                hint='Run `git config --global user.name "Your Name"` and '
+                '`git config --global user.email "you@example.com"`',
+            )
+
+    def show(self, path: str, revision: str = "HEAD") -> str | None:
+        """A file's text in a commit, or None when it is not there."""
+        status, out, _ = self.attempt("show", f"{revision}:{path}")
+        return out if status == 0 else None
+
+    def changes(self) -> tuple[str, ...]:
+        """Paths that differ from HEAD: changed, added, deleted or untracked, not the ignored."""
+        out = self.run("status", "--porcelain=v1", "-z", "--untracked-files=all", "--no-renames")
+        return tuple(entry[3:] for entry in out.split("\0") if entry)
+
+    def files(self) -> tuple[str, ...]:
+        """Tracked and untracked files, not the ignored ones."""
+        out = self.run(
+            "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--deduplicate"
+        )
+        return tuple(path for path in out.split("\0") if path)
+
+    def changed_between(self, old: str, new: str) -> tuple[str, ...]:
+        """Paths that differ between two trees or commits."""
+        out = self.run("diff", "--name-only", "--no-renames", "-z", old, new)
+        return tuple(path for path in out.split("\0") if path)
+
+    def commits(self, run: str) -> tuple[Commit, ...]:
+        """The commits of a run, oldest first."""
+        if not self.head():
+            return ()
+        form = f"%H%x1f%s%x1f%(trailers:key={STEP_TRAILER},valueonly,separator=%x20)%x1e"
+        out = self.run("log", "--reverse", f"--grep=^{RUN_TRAILER}: {run}$", f"--format={form}")
+        rows = (row.strip("\n").split("\x1f") for row in out.split("\x1e") if row.strip())
+        return tuple(Commit(sha, subject, step.strip()) for sha, subject, step in rows)
+
+    def remote_url(self, remote: str) -> str:
+        """Where a remote is, or an empty string when there is no such remote."""
+        status, out, _ = self.attempt("remote", "get-url", remote)
+        return out.strip() if status == 0 else ""
+
+    def remote_head(self, remote: str, branch: str) -> str:
+        """The commit that a branch has at a remote, or an empty string."""
+        out = self.run("ls-remote", "--heads", remote, f"refs/heads/{branch}")
+        return out.split("\t", 1)[0].strip()
+
+    def contains(self, commit: str, ancestor: str) -> bool:
+        """Whether `ancestor` is `commit` or stands in its history."""
+        return self.attempt("merge-base", "--is-ancestor", ancestor, commit)[0] == 0
+
+    def newest(self, message: str) -> str:
+        """The newest commit whose message matches, or an empty string."""
+        return self.run("log", "-1", "--format=%H", f"--grep={message}").strip()
+
+    def grep(self, pattern: str, path: str, *, regex: bool, ignore_case: bool) -> list[str]:
+        """Lines `path:line:text` that match, in tracked and untracked text files."""
+        options = ["--untracked", "-n", "-I", "--no-color", "-E" if regex else "-F"]
+        if ignore_case:
+            options.append("-i")
+        status, out, err = self.attempt("grep", *options, "-e", pattern, "--", path)
+        if status > 1:
+            raise ProjectError(_last_line(err))
+        return out.splitlines()
+
+    # -- writing -----------------------------------------------------------------------------
+
+    def init(self) -> None:
+        """Make a repository here, with the branch `main`."""
+        self.run("init", "--quiet", "--initial-branch=main")
+
+    def set_user(self, name: str, address: str) -> None:
+        """Who commits in this repository."""
+        self.run("config", "user.name", name)
+        self.run("config", "user.email", address)
+
+    def stage_all(self) -> str:
+        """Put the whole work tree into the index and return the hash of that tree."""
+        self.run("add", "--all")
+        return self.run("write-tree").strip()
+
+    def stage(self, *paths: str) -> None:
+        """Put these paths into the index."""
+        self.run("add", "--force", "--", *paths)
+
+    def commit(self, subject: str, trailers: Mapping[str, str], body: str = "") -> str:
+        """Commit the index, even when nothing changed, and return the hash."""
+        tail = "\n".join(f"{key}: {value}" for key, value in trailers.items())
+        message = "\n\n".join(part for part in (subject, body, tail) if part)
+        self.run("commit", "--quiet", "--allow-empty", "--no-verify", "--cleanup=verbatim",
+                 "-m", message + "\n")  # fmt: skip
+        return self.head()
+
+    def tree_without(self, path: str, scratch: Path) -> str:
+        """The tree of the work tree with `path` as it is in HEAD; the real index is not touched."""
+        env = {"GIT_INDEX_FILE": str(scratch)}
+        try:
+            self.run("read-tree", "HEAD", env=env)
+            self.run("add", "--all", env=env)
+            self.run("reset", "--quiet", "HEAD", "--", path, env=env)
+            return self.run("write-tree", env=env).strip()
+        finally:
+            scratch.unlink(missing_ok=True)
+
+    def patch(self) -> bytes:
+        """All changes against HEAD, untracked and binary files included, as a patch."""
+        self.run("add", "--all")
+        return self.run("diff", "--cached", "--binary", "HEAD").encode(errors="surrogateescape")
+
+    def restore(self) -> None:
+        """Make the work tree what HEAD holds; ignored files stay."""
+        self.run("reset", "--quiet", "--hard", "HEAD")
+        self.run("clean", "--quiet", "-ffd")
+
+    def restore_to_index(self) -> tuple[str, ...]:
+        """Undo what changed since the last staging; returns the paths that had changed."""
+        out = self.run("diff", "--name-only", "-z")
+        out += self.run("ls-files", "-z", "--others", "--exclude-standard")
+        paths = tuple(path for path in out.split("\0") if path)
+        if paths:
+            self.run("checkout-index", "--all", "--force", "--quiet")
+            self.run("clean", "--quiet", "-ffd")
+        return paths
+
+    def move_head(self, branch: str, commit: str) -> None:
+        """Point HEAD at `branch` and that at `commit`; files stay as they are."""
+        self.run("symbolic-ref", "HEAD", f"refs/heads/{branch}")
+        self.run("reset", "--quiet", "--soft", commit)
+
+    def add_worktree(self, path: Path, branch: str) -> None:
+        """Check out a new branch at HEAD in a folder of its own."""
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self.run("worktree", "add", "--quiet", "-b", branch, str(path), "HEAD")
+
+    def export(self, target: Path) -> None:
+        """Write the index's files into a folder, without any history."""
+        target.mkdir(parents=True, exist_ok=True)
+        self.run("checkout-index", "--all", "--force", f"--prefix={target}/")
+
+    def worktrees(self) -> tuple[tuple[Path, str], ...]:
+        """Every work tree of the repository with its branch."""
+        found = []
+        for block in self.run("worktree", "list", "--porcelain").split("\n\n"):
+            fields = dict(line.partition(" ")[::2] for line in block.splitlines())
+            if "worktree" in fields:
+                branch = fields.get("branch", "").removeprefix("refs/heads/")
+                found.append((Path(fields["worktree"]), branch))
+        return tuple(found)
+
+
+def version() -> str:
+    """Git's version; raises ProjectError without git."""
+    from git.exc import GitCommandNotFound
+
+    try:
+        return str(_git(Path.cwd()).execute(["git", "--version"])).removeprefix("git version ")
+    except GitCommandNotFound as error:
+        raise _no_git() from error
+
+
+def _git(root: Path) -> "Git":
+    os.environ.setdefault("GIT_PYTHON_REFRESH", "quiet")
+    from git.cmd import Git
+
+    git = Git(str(root))
+    git.update_environment(GIT_TERMINAL_PROMPT="0", LC_ALL="C")
+    for name in _INHERITED:  # as set when a git hook calls us: they would point elsewhere
+        os.environ.pop(name, None)
+    return git
+
+
+def _excludes() -> Path:
+    """Our list of what is never worth a commit; it stands in for the user's global one."""
+    path = home() / "git-excludes"
+    if not path.exists():
+        atomic_write(path, _JUNK)
+    return path
+
+
+def _no_git() -> ProjectError:
+    return ProjectError("git is not installed", hint="Install git 2.30 or newer")
+
+
+def _last_line(text: str) -> str:
+    lines: Sequence[str] = [line for line in text.splitlines() if line.strip()]
+    return lines[-1] if lines else "no message"
+
+
+def _text(raw: object) -> str:
+    return raw if isinstance(raw, str) else bytes(raw).decode(errors="surrogateescape")  # type: ignore[call-overload]

@@ -1,0 +1,78 @@
+"""The places of a project's files, in one place."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+FOLDER = ".context-foundry"
+
+SCOUT_REPORT = "scout-report.md"
+CHECKS = "checks.json"
+ARCHITECTURE = "architecture.md"
+TASKS = "tasks.json"
+BUILD_LOG = "build-log.md"
+ITERATION_COUNT = "test-iteration-count.txt"
+FINAL_REPORT = "test-final-report.md"
+SESSION_SUMMARY = "session-summary.json"
+EVIDENCE = "evidence.json"
+
+EDITABLE = (TASKS, CHECKS)
+"""JSON artifacts that a person may edit while a run is paused."""
+
+KEPT_BETWEEN_RUNS = ("CONTEXT.md", "session-notes.md", "history", "local", ".gitignore")
+"""What a new run leaves where it is; the rest goes to history/<run>/."""
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """A folder that a run works in."""
+
+    root: Path
+
+    @property
+    def folder(self) -> Path:
+        """The artifacts."""
+        return self.root / FOLDER
+
+    @property
+    def journal(self) -> Path:
+        """The truth of the run."""
+        return self.folder / "journal.jsonl"
+
+    @property
+    def local(self) -> Path:
+        """What is never committed."""
+        return self.folder / "local"
+
+    @property
+    def salvage(self) -> Path:
+        """Patches of work that no journal line explains."""
+        return self.local / "salvage"
+
+    @property
+    def conversations(self) -> Path:
+        """Transcripts, one file a conversation."""
+        return self.local / "conversations"
+
+    @property
+    def logs(self) -> Path:
+        """Session logs, one file per invocation."""
+        return self.local / "logs"
+
+    @property
+    def running_command(self) -> Path:
+        """The command that runs now, so that a later process can end an orphan."""
+        return self.local / "running.json"
+
+    def artifact(self, name: str) -> Path:
+        """An artifact by its name."""
+        return self.folder / name
+
+
+def results_name(iteration: int) -> str:
+    """The results of a test iteration, from 1."""
+    return f"test-results-iteration-{iteration}.md"
+
+
+def fixes_name(iteration: int) -> str:
+    """The fix plan that follows a test iteration, from 1."""
+    return f"fixes-iteration-{iteration}.md"

@@ -1,0 +1,180 @@
+"""`list_files` and `search_text`: the project through git's view, so without what it ignores."""
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any, Protocol
+
+from pydantic import Field
+
+from foundry.errors import ProjectError, ToolError
+from foundry.tools.base import Arguments, Tool
+from foundry.tools.paths import ProjectFolder, hidden
+
+MAX_FILES = 400
+MAX_HITS = 200
+MAX_HIT_CHARS = 300
+MAX_SHOWN_CHARS = 24_000
+_HIT = re.compile(r"(?P<path>.+?):(?P<line>\d+):(?P<text>.*)", re.DOTALL)
+
+
+class Grep(Protocol):
+    """Searches tracked and untracked text files: lines `path:line:text`, paths from the root."""
+
+    def __call__(self, pattern: str, path: str, *, regex: bool, ignore_case: bool) -> Sequence[str]:
+        """Find `pattern` below `path`; ProjectError when it is no valid expression."""
+
+
+class ListFiles(Arguments):
+    """Arguments of `list_files`."""
+
+    path: str = Field(".", description="Folder, relative to the project's root.")
+    pattern: str = Field("", description="Glob such as *.py or tests/**/test_*.py.")
+
+
+class SearchText(Arguments):
+    """Arguments of `search_text`."""
+
+    pattern: str = Field(min_length=1, max_length=1000, description="Text to find, in one line.")
+    path: str = Field(".", description="Folder or file, relative to the project's root.")
+    regex: bool = Field(False, description="Take the pattern as an extended regular expression.")
+    ignore_case: bool = Field(False, description="Find upper and lower case alike.")
+
+
+def search_tools(
+    root: Path, list_paths: Callable[[], Iterable[str]], grep: Grep
+) -> dict[str, Tool[Any]]:
+    """`list_files` and `search_text` for the project at `root`.
+
+    `list_paths` gives the project's files, relative to the root, without ignored ones.
+    """
+    project = ProjectFolder(root)
+    tools: list[Tool[Any]] = [_list_tool(project, list_paths), _search_tool(project, grep)]
+    return {tool.name: tool for tool in tools}
+
+
+def _list_tool(project: ProjectFolder, list_paths: Callable[[], Iterable[str]]) -> Tool[ListFiles]:
+    def call(arguments: ListFiles) -> str:
+        place = _existing(project, arguments.path)
+        visible = sorted(path for path in list_paths() if not hidden(path))
+        below = [path for path in visible if _is_below(path, place)]
+        found = [path for path in below if _matches(path, arguments.pattern)]
+        if not found:
+            return _nothing_listed(arguments, len(below))
+        rest = len(found) - MAX_FILES
+        shown = [_printable(path) for path in found[:MAX_FILES]]
+        if rest > 0:
+            shown.append(f"[… {rest} more files; narrow it down with path or pattern …]")
+        return "\n".join(shown)
+
+    return Tool(
+        name="list_files",
+        description="List the project's files (not the ignored ones). A glob without a slash "
+        "matches names in every folder; * also matches slashes.",
+        arguments=ListFiles,
+        call=call,
+    )
+
+
+def _search_tool(project: ProjectFolder, grep: Grep) -> Tool[SearchText]:
+    def call(arguments: SearchText) -> str:
+        if set(arguments.pattern) & set("\0\n\r"):
+            raise ToolError("the pattern has several lines", hint="Search for one of them")
+        place = _existing(project, arguments.path)
+        hits = _hits(_grepped(grep, arguments, place))
+        if not hits:
+            return _nothing_found(arguments)
+        shown = _fitting(hits[:MAX_HITS])
+        rest = len(hits) - len(shown)
+        if rest > 0:
+            shown.append(f"[… {rest} more lines; narrow it down with path or pattern …]")
+        return "\n".join(shown)
+
+    return Tool(
+        name="search_text",
+        description="Find lines in the project's text files (not the ignored ones). Results "
+        "are `path:line: text`. The pattern is taken literally unless regex is set.",
+        arguments=SearchText,
+        call=call,
+    )
+
+
+def _grepped(grep: Grep, arguments: SearchText, place: str) -> Sequence[str]:
+    try:
+        return grep(
+            arguments.pattern, place, regex=arguments.regex, ignore_case=arguments.ignore_case
+        )
+    except ProjectError as error:
+        if not arguments.regex:
+            raise
+        raise ToolError(
+            f"{arguments.pattern!r} can't be searched for: {error.message}",
+            hint="Mend the regular expression (POSIX extended), or search without regex",
+        ) from error
+
+
+def _hits(lines: Iterable[str]) -> list[str]:
+    found = []
+    for line in lines:
+        hit = _HIT.fullmatch(line)
+        if hit and not hidden(hit["path"]):
+            text = hit["text"].strip()
+            cut = f"{text[:MAX_HIT_CHARS]}[…]" if len(text) > MAX_HIT_CHARS else text
+            found.append(_printable(f"{hit['path']}:{hit['line']}: {cut}"))
+    return found
+
+
+def _existing(project: ProjectFolder, path: str) -> str:
+    place = project.locate(path)
+    if not (project.root / place).exists():
+        raise ToolError(f"there is no {path}", hint="list_files without a path shows everything")
+    return place
+
+
+def _is_below(path: str, place: str) -> bool:
+    return place in (".", path) or path.startswith(f"{place}/")
+
+
+def _matches(path: str, pattern: str) -> bool:
+    """Against the whole path, or against the name when the pattern has no slash."""
+    if not pattern:
+        return True
+    pattern = pattern.removeprefix("./")
+    target = path if "/" in pattern else path.rsplit("/", 1)[-1]
+    return fnmatchcase(target, pattern) or fnmatchcase(target, pattern.replace("**/", ""))
+
+
+def _nothing_listed(arguments: ListFiles, below: int) -> str:
+    if arguments.pattern and below:
+        return (
+            f"None of the {below} files in {arguments.path} matches {arguments.pattern!r}; "
+            "patterns are matched against the path from the project's root."
+        )
+    return f"There are no files in {arguments.path} (ignored files are not listed)."
+
+
+def _nothing_found(arguments: SearchText) -> str:
+    advice = [] if arguments.ignore_case else ["ignore_case"]
+    advice += [] if arguments.regex else ["regex, if the pattern was meant as one"]
+    advice += ["a shorter pattern"]
+    return (
+        f"No line in {arguments.path} matches {arguments.pattern!r} "
+        f"(ignored and binary files are not searched). Try {', or '.join(advice)}."
+    )
+
+
+def _fitting(lines: list[str]) -> list[str]:
+    room = MAX_SHOWN_CHARS
+    for count, line in enumerate(lines):
+        room -= len(line) + 1
+        if room < 0:
+            return lines[:count]
+    return lines
+
+
+def _printable(text: str) -> str:
+    """One line of valid text, whatever bytes a file name or a file holds."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() or c == "\t" else ascii(c)[1:-1] for c in text)

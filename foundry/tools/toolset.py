@@ -1,0 +1,23 @@
+"""The tools of the project's own conversations, by the names that a workflow uses."""
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+from foundry.sandbox.base import Sandbox
+from foundry.schema.command import CommandLimits
+from foundry.tools.base import Tool
+from foundry.tools.files import file_tools
+from foundry.tools.search import Grep, search_tools
+from foundry.tools.shell import command_tools
+
+
+def project_tools(
+    root: Path, sandbox: Sandbox, *, list_paths: Callable[[], Iterable[str]], grep: Grep
+) -> dict[str, Tool[Any]]:
+    """Every tool that a step may name, for the project at `root`."""
+    return {
+        **file_tools(root),
+        **search_tools(root, list_paths, grep),
+        **command_tools(root, sandbox, CommandLimits()),
+    }
