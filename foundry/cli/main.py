@@ -33,6 +33,9 @@ Exit codes: 0 verified; 1 failed, or bad input; 2 wrong usage; 3 finished but un
 """
 
 
+FREE = "Free some space or mend the permissions, then run `foundry resume`"
+
+
 class LazyGroup(click.Group):
     """Knows its commands by name and help, and imports the one that is called."""
 
@@ -69,19 +72,31 @@ def run(arguments: list[str]) -> int:
     """Run the command line and return the exit code."""
     try:
         result: Any = cli.main(arguments, prog_name="foundry", standalone_mode=False)
-    except FoundryError as error:
-        return _complain(str(error), 1)
-    except click.UsageError as error:
-        error.show()
-        return 2
-    except click.ClickException as error:
-        error.show()
-        return 1
-    except (click.Abort, KeyboardInterrupt):
-        return _complain("interrupted", 130)
     except BrokenPipeError:
         return _quietly_closed()
+    except click.exceptions.NoArgsIsHelpError as error:
+        error.show()
+        return 2
+    except (FoundryError, OSError, click.ClickException, click.Abort, KeyboardInterrupt) as error:
+        return _complain(*_explained(error))
     return result if isinstance(result, int) else 0
+
+
+def _explained(error: BaseException) -> tuple[str, int]:
+    """What is said of an error, and the exit code."""
+    match error:
+        case FoundryError():
+            return str(error), 1
+        case OSError():  # a disk that fills up can strike wherever something is written
+            where = f": {error.filename}" if error.filename else ""
+            return f"{error.strerror or error}{where}. {FREE}", 1
+        case click.UsageError():
+            command = error.ctx.command_path if error.ctx else "foundry"
+            return f"{error.format_message()} See `{command} --help`", 2
+        case click.ClickException():
+            return error.format_message(), 1
+        case _:
+            return "interrupted", 130
 
 
 def _complain(message: str, code: int) -> int:

@@ -1,5 +1,6 @@
 """Options that several commands share."""
 
+import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -9,6 +10,19 @@ import click
 from foundry.errors import InputError
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+
+class _Limit(click.FloatRange):
+    """More than nothing, and a number: click takes `nan` to be in every range."""
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        number = float(super().convert(value, param, ctx))
+        return self.fail("nan is no limit.", param, ctx) if math.isnan(number) else number
+
+
+LIMIT = _Limit(0, 1_000_000, min_open=True)
 
 
 def model_options(function: F) -> F:
@@ -30,9 +44,9 @@ def limit_options(function: F) -> F:
     for option in (
         click.option("--pause-after", multiple=True, metavar="PHASE",
                      help="Pause when this phase is done (exit code 4). Repeatable."),
-        click.option("--max-hours", type=click.FloatRange(min=0, min_open=True), default=None,
+        click.option("--max-hours", type=LIMIT, default=None,
                      help="Hours that this invocation may run. Default: 8."),
-        click.option("--max-usd", type=click.FloatRange(min=0, min_open=True), default=None,
+        click.option("--max-usd", type=LIMIT, default=None,
                      help="US dollars that the whole run may cost. Default: 10."),
     ):  # fmt: skip
         function = option(function)
@@ -81,7 +95,10 @@ def read_spec(text: str | None, file: Path | None) -> str:
         if text == "-":
             return sys.stdin.buffer.read().decode("utf-8")
     except OSError as error:
-        raise InputError(f"cannot read the spec {file}: {error.strerror}") from error
+        raise InputError(
+            f"cannot read the spec from {file or 'stdin'}: {error.strerror}",
+            hint="Name a text file that exists, or - for stdin",
+        ) from error
     except UnicodeDecodeError as error:
         raise InputError(
             f"the spec is not UTF-8 text (byte {error.start})", hint="Give it as plain text"

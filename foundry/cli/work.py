@@ -17,7 +17,7 @@ from foundry.engine import session
 from foundry.engine.runner import Ended
 from foundry.engine.session import Watch, Wish
 from foundry.errors import InputError
-from foundry.model.pool import REHEARSAL, SCRIPTS, is_reachable
+from foundry.model.pool import REHEARSAL, SCRIPTS, is_reachable, script_path
 from foundry.schema.run import Limits, RunOptions
 
 DEMO = "todo"
@@ -124,7 +124,10 @@ def _limits(kept: Limits, flags: Flags) -> Limits:
 
 
 def _require_model(name: str, base_url: str) -> None:
-    if name.startswith(REHEARSAL) or is_reachable(name, base_url):
+    if name.startswith(REHEARSAL):
+        script_path(name.removeprefix(REHEARSAL))
+        return
+    if is_reachable(name, base_url):
         return
     raise InputError(
         "there is no model to talk to",

@@ -168,8 +168,6 @@ class _Conversation:
         calls = list(reply.tool_calls())
         if reply.stop_reason == "max_tokens":
             return self._cut(calls)
-        if reply.stop_reason == "pause_turn":
-            return None
         if not calls:
             return self._remind(empty=not reply.content)
         return self._run(calls)
@@ -209,7 +207,7 @@ class _Conversation:
             words = "Not run: the reply was cut at its length limit. Use smaller steps."
             self._append("user", [tool_result(call, words, is_error=True) for call in calls])
         else:
-            self._append("user", [text_block("Your reply was cut at its length limit. Go on.")])
+            self._say("Your reply was cut at its length limit. Go on.")
         return None
 
     def _remind(self, *, empty: bool) -> Outcome | None:
@@ -219,9 +217,9 @@ class _Conversation:
         words = (
             "This step ends with a call of `submit`. Go on where you are; when it is done, call it."
         )
-        if empty and self.thread.messages[-1]["role"] == "user":
-            return None  # an empty reply can't stand in a thread: the same request is sent again
-        self._append("user", [text_block(words)])
+        if empty and self.thread.reminders == 1:
+            return None  # the same request once more: an empty reply is most often an accident
+        self._say(words)
         return None
 
     def _make_room(self) -> None:
@@ -242,6 +240,19 @@ class _Conversation:
         wanted = min(self.model.max_output, REPLY_TOKENS)
         left = self.allowance.usd_left()
         return affordable_output(self.model.cost, self.thread.context_tokens, left, wanted)
+
+    def _say(self, words: str) -> None:
+        """Speak to the model. An empty reply can't stand in a thread: there the last words grow."""
+        last = self.thread.messages[-1]
+        if last["role"] == "assistant":
+            self._append("user", [text_block(words)])
+            return
+        self.thread.messages[-1] = {
+            "role": "user",
+            "content": [*last["content"], text_block(words)],
+        }
+        self.thread.context_tokens += estimate([text_block(words)])
+        self.watch.record({"role": "user", "content": [text_block(words)]})
 
     def _append(
         self, role: Literal["user", "assistant"], content: list[Block], *, counted: bool = False

@@ -13,6 +13,9 @@ from foundry.store.project import FOLDER, Project
 
 JOURNAL = f"{FOLDER}/journal.jsonl"
 
+MAX_BODY = 10_000
+"""Characters of a commit message: it is an argument of git, and the whole is in the journal."""
+
 Committed = StepRecord | Attempt | Intent | Stop | Resume
 
 
@@ -40,8 +43,8 @@ def commit(repository: Repository, entry: Start | Committed) -> str:
     trailers = {RUN_TRAILER: entry.run}
     if isinstance(entry, StepRecord):
         trailers[STEP_TRAILER] = entry.step
-    subject, _, body = _message(entry).partition("\n\n")
-    return repository.commit(subject, trailers, body)
+    subject, _, body = _message(entry).replace("\0", "").partition("\n\n")
+    return repository.commit(" ".join(subject.split()), trailers, body[:MAX_BODY])
 
 
 def _message(entry: Start | Committed) -> str:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from foundry.engine import views
 from foundry.engine.desk import Desk, own_files
-from foundry.engine.junit import read_junit
+from foundry.engine.junit import read_junit, report_file
 from foundry.engine.result import Result
 from foundry.schema.checks import CheckKind, CheckResult, result_of
 from foundry.schema.command import CommandLimits
@@ -99,7 +99,8 @@ def _judge(result: CheckResult, before: CheckResult | None) -> CheckResult:
     if result.status != "failed" or before is None or before.status != "failed":
         return result
     if result.tests and before.tests:
-        same = bool(result.failing) and set(result.failing) <= set(before.failing)
+        known = bool(result.failing) and set(result.failing) <= set(before.failing)
+        same = known and result.tests.failed <= before.tests.failed  # long lists are cut
     else:
         same = result.exit_code is not None and result.exit_code == before.exit_code
     return result.model_copy(update={"status": "preexisting"}) if same else result
@@ -113,6 +114,5 @@ def _not_run(kind: CheckKind, check: Check) -> CheckResult:
 
 def _forget(root: Path, junit: str) -> None:
     """A report of an earlier run must not speak for this one."""
-    file = (root / junit).resolve()
-    if junit and file.is_relative_to(root.resolve()):
-        file.unlink(missing_ok=True)
+    if file := report_file(root, junit):
+        file.unlink()

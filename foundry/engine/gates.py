@@ -17,7 +17,7 @@ from foundry.schema.work import DocsSubmission
 
 VERIFY_SECONDS = 900
 SHELLS = {"sh", "bash", "shell", "console"}
-DOCUMENTATION = (".md", ".rst", ".txt", ".adoc")
+DOCUMENTATION = (".md", ".rst", ".adoc")  # not .txt: requirements.txt is part of the project
 SHOWN_OUTPUT = 3_000
 
 
@@ -161,12 +161,16 @@ def _failures(checks: Iterable[CheckResult]) -> tuple[str, ...]:
 
 
 def _is_documentation(path: str) -> bool:
-    return path.lower().endswith(DOCUMENTATION) or path.startswith("docs/") or path == "LICENSE"
+    named = path.startswith(("docs/", "LICENSE"))
+    return named or path.lower().endswith(DOCUMENTATION)
 
 
 def _inside(root: Path, path: str) -> bool:
-    target = (root / path).resolve()
-    return target.is_relative_to(root.resolve()) and target.is_file()
+    try:
+        target = (root / path).resolve()
+        return target.is_relative_to(root.resolve()) and target.is_file()
+    except (OSError, ValueError):  # too long, or no path at all
+        return False
 
 
 def _words(text: str) -> str:

@@ -22,6 +22,9 @@ from foundry.store import journal
 from foundry.store.git import RUN_TRAILER, Repository
 from foundry.store.project import Project
 
+SCRATCH = "foundry-index"
+"""A second index beside git's own."""
+
 
 @dataclass(frozen=True, slots=True)
 class Recovered:
@@ -36,7 +39,7 @@ class Recovered:
 def recover(project: Project, repository: Repository) -> Recovered:
     """Bring journal, HEAD and tree together; raises JournalError when they can't be."""
     _remove_stale_locks(project, repository)
-    head = _fold_back_foreign_commits(project, repository)
+    head = _fold_back_foreign_commits(repository)
     on_disk = _disk_lines(project)
     source = JOURNAL
     if on_disk == head:
@@ -90,7 +93,7 @@ def _explains(entry: Entry, repository: Repository, project: Project) -> bool:
     """Whether the tree without the journal's last line is the one that the line names."""
     if isinstance(entry, Start):
         return True
-    scratch = repository.git_dir() / "foundry-index"
+    scratch = repository.git_dir() / SCRATCH
     return repository.tree_without(JOURNAL, scratch) == entry.tree
 
 
@@ -101,28 +104,46 @@ def _disk_lines(project: Project) -> tuple[str, ...]:
 
 
 def _head_lines(repository: Repository) -> tuple[str, ...]:
-    text = repository.show(JOURNAL) if repository.head() else None
+    return _lines_at(repository, "HEAD") if repository.head() else ()
+
+
+def _lines_at(repository: Repository, revision: str) -> tuple[str, ...]:
+    text = repository.show(JOURNAL, revision)
     return journal.split(text).lines if text else ()
 
 
-def _fold_back_foreign_commits(project: Project, repository: Repository) -> tuple[str, ...]:
-    """Take back commits that a dying step's own commands made; their changes stay in the tree.
+def _fold_back_foreign_commits(repository: Repository) -> tuple[str, ...]:
+    """Take back where a dying step's own commands moved HEAD; their changes stay in the tree.
 
-    A person's commits after a Stop line are theirs and stay.
+    What happened to HEAD after a Stop line is a person's doing and stays.
     """
     lines = _head_lines(repository)
-    if not lines:
+    start = journal.parse(lines, source=JOURNAL)[0] if lines else None
+    if not isinstance(start, Start):
         return lines
-    last = journal.parse(lines, source=JOURNAL)[-1]
-    own = repository.newest(f"^{RUN_TRAILER}: {last.run}$")
-    if own and own != repository.head() and not isinstance(last, Stop):
-        repository.run("reset", "--quiet", "--soft", own)
-    return lines
+    own = _newest_own(repository, start)
+    if not own or (own == repository.head() and start.branch in ("", repository.branch())):
+        return lines
+    own_lines = _lines_at(repository, own)
+    if isinstance(journal.parse(own_lines, source=JOURNAL)[-1], Stop):
+        return lines
+    repository.move_head(start.branch or repository.branch(), own)
+    return own_lines
+
+
+def _newest_own(repository: Repository, start: Start) -> str:
+    """The newest commit that this run made, wherever HEAD is now; an amended one is not ours."""
+    for sha in repository.ever_made(f"^{RUN_TRAILER}: {start.run}$", since=start.base):
+        lines = _lines_at(repository, sha)
+        tree = getattr(journal.parse(lines, source=JOURNAL)[-1], "tree", "") if lines else ""
+        if not tree or repository.changed_between(tree, sha) == (JOURNAL,):
+            return sha
+    return ""
 
 
 def _remove_stale_locks(project: Project, repository: Repository) -> None:
     """A killed git leaves its lock behind; nothing else works here, the run holds its own lock."""
-    for name in ("index", "HEAD", f"refs/heads/{repository.branch()}"):
+    for name in ("index", SCRATCH, "HEAD", f"refs/heads/{repository.branch()}"):
         lock = repository.run("rev-parse", "--git-path", f"{name}.lock").strip()
         (project.root / lock).unlink(missing_ok=True)
 

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
 from functools import reduce
 from typing import Any
 
@@ -15,7 +16,7 @@ from foundry.engine.gates import Evidence
 from foundry.engine.perform import Means, Performed, perform
 from foundry.engine.recover import salvage
 from foundry.engine.result import Result
-from foundry.errors import ModelRejected, ModelUnavailable
+from foundry.errors import ArtifactError, ModelRejected, ModelUnavailable
 from foundry.model.base import Model
 from foundry.sandbox.base import Sandbox
 from foundry.schema.base import now
@@ -33,6 +34,8 @@ from foundry.workflow.cursor import Blocked, Cursor, Finished, Instruction, afte
 
 SUBJECT = 100
 KEPT_DETAIL = 2_000
+LONGEST_WISH = 90 * 24 * 3600.0
+"""Seconds. A server that asks to wait longer does not mean it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +87,8 @@ class Runner:
             try:
                 ended = self.advance()
             except ModelUnavailable as error:
-                ended = Ended(Status.PAUSED, str(error))
-            except ModelRejected as error:
+                ended = Ended(Status.PAUSED, f"{error}{_not_before(error.retry_after, now())}")
+            except (ModelRejected, ArtifactError) as error:
                 ended = Ended(Status.FAILED, str(error))
         return self.stop(ended)
 
@@ -186,6 +189,7 @@ class Runner:
 
     def _record(self, desk: Desk, result: Result, evidence: Evidence, spend: Spend) -> None:
         instruction = desk.instruction
+        self._hold_head()  # a check's command may have moved it
         if result.effect:
             result.effect()
         record = StepRecord(
@@ -306,6 +310,13 @@ def _pause(reason: str, options: RunOptions) -> Ended:
         "`foundry resume` goes on",
     }
     return Ended(Status.PAUSED, words[reason])
+
+
+def _not_before(retry_after: float | None, at: datetime) -> str:
+    """The server's wish to wait as a time of day: who reads of the pause reads it hours later."""
+    if retry_after is None or retry_after > LONGEST_WISH:
+        return ""
+    return f", not before {at + timedelta(seconds=retry_after):%Y-%m-%d %H:%M} UTC"
 
 
 def _title(instruction: Instruction) -> str:

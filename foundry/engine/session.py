@@ -277,9 +277,10 @@ def _clear(project: Project, repository: Repository) -> None:
     folder.mkdir(exist_ok=True)
     atomic_write(folder / ".gitignore", "local/\n")
     entries = journal.read(project.journal)
-    old = [path for path in folder.iterdir() if path.name not in KEPT_BETWEEN_RUNS]
-    if not entries or not old:
+    if not entries:
+        project.journal.unlink(missing_ok=True)  # the torn line of a run that never began
         return
+    old = [path for path in folder.iterdir() if path.name not in KEPT_BETWEEN_RUNS]
     history = folder / "history" / entries[0].run
     history.mkdir(parents=True, exist_ok=True)
     for path in old:

@@ -2,6 +2,9 @@
 
 import re
 import secrets
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -39,6 +42,8 @@ def check_spec(spec: str) -> str:
         )
     if "\0" in text:
         raise InputError("the spec holds NUL bytes", hint="Give it as UTF-8 text")
+    if not text.isascii() and any("\ud800" <= each <= "\udfff" for each in text):
+        raise InputError("the spec is not UTF-8 text", hint="Give it as plain text")
     return text
 
 
@@ -74,8 +79,8 @@ def prepare(folder: Path, run: str, identity: tuple[str, str] | None = None) -> 
     folder = folder.expanduser().resolve()
     if folder.exists() and not folder.is_dir():
         raise ProjectError(f"{folder} is a file", hint="Give a folder with --dir")
-    entries = _entries(folder) if folder.exists() else []
-    if not entries:
+    entries = set(_entries(folder) if folder.exists() else ())
+    if entries <= {FOLDER}:  # as a build leaves it that is killed at its very beginning
         return _new(folder, identity)
     repository = Repository(folder)
     top = repository.toplevel()
@@ -90,7 +95,7 @@ def prepare(folder: Path, run: str, identity: tuple[str, str] | None = None) -> 
             hint=f"Use --dir {top} to build on it, or a new folder",
         )
     if not repository.head():
-        if set(entries) <= {".git"}:
+        if entries <= {".git", FOLDER}:
             return _new(folder, identity)
         raise ProjectError(
             f"{folder} is a repository without a commit",
@@ -105,7 +110,7 @@ def find(folder: Path) -> Project:
     if not folder.is_dir():
         raise ProjectError(f"there is no folder {folder}", hint="Name the folder of a build")
     here = Project(folder)
-    if here.journal.exists() and not (folder / ".git").is_dir():
+    if _has_begun(here) and not (folder / ".git").is_dir():
         return here  # a run's own work tree
     repository = Repository(folder)
     runs = []
@@ -113,16 +118,24 @@ def find(folder: Path) -> Project:
         runs = [
             (branch, path)
             for path, branch in repository.worktrees()
-            if branch.startswith(BRANCH) and Project(path).journal.exists()
+            if branch.startswith(BRANCH) and _has_begun(Project(path))
         ]
     if runs:
         return Project(max(runs)[1])
-    if here.journal.exists():
+    if _has_begun(here):
         return here
     raise ProjectError(
         f"there is no Foundry run in {folder}",
         hint='Start one with `foundry build "..."`, or name its folder',
     )
+
+
+def _has_begun(project: Project) -> bool:
+    """Whether the journal has a whole line: without one, no run ever began here."""
+    try:
+        return b"\n" in project.journal.read_bytes()
+    except OSError:
+        return False
 
 
 def _entries(folder: Path) -> list[str]:
@@ -134,31 +147,49 @@ def _entries(folder: Path) -> list[str]:
 
 def _new(folder: Path, identity: tuple[str, str] | None) -> Workspace:
     repository = Repository(folder)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / FOLDER).mkdir()
-    except OSError as error:
-        raise ProjectError(
-            f"cannot write in {folder}: {error.strerror}", hint="Choose another folder with --dir"
-        ) from error
-    try:
+    with _taken_back(folder):
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            (folder / FOLDER).mkdir(exist_ok=True)
+        except OSError as error:
+            raise ProjectError(
+                f"cannot write in {folder}: {error.strerror}",
+                hint="Choose another folder with --dir",
+            ) from error
         if identity is None:
             repository.identity()
         repository.init()
         if identity and not repository.knows_user():
             repository.set_user(*identity)
-    except ProjectError:
-        (folder / FOLDER).rmdir()
-        raise
     return Workspace(Project(folder), repository, False, "", repository.branch())
+
+
+@contextmanager
+def _taken_back(folder: Path) -> Iterator[None]:
+    """A build that is refused leaves nothing: the folders that it made are removed again."""
+    had = set(folder.iterdir()) if folder.exists() else set()
+    missing = [each for each in (folder, *folder.parents) if not each.exists()]
+    try:
+        yield
+    except ProjectError:
+        for made in set(folder.iterdir()) - had if folder.exists() else ():
+            shutil.rmtree(made)
+        for each in missing:
+            if each.exists():
+                each.rmdir()
+        raise
 
 
 def _beside(repository: Repository, folder: Path, run: str) -> Workspace:
     repository.identity()
     place = folder.parent / f"{folder.name}.foundry" / run
     branch = BRANCH + run
-    try:
-        repository.add_worktree(place, branch)
-    except OSError as error:
-        raise ProjectError(f"cannot write {place.parent}: {error.strerror}") from error
+    with _taken_back(place.parent):
+        try:
+            repository.add_worktree(place, branch)
+        except OSError as error:
+            raise ProjectError(f"cannot write {place.parent}: {error.strerror}") from error
+        except ProjectError:
+            repository.remove_worktree(place, branch)
+            raise
     return Workspace(Project(place), Repository(place), True, repository.head(), branch)

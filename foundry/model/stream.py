@@ -124,9 +124,9 @@ def _arguments(raw: str) -> Json:
     """A tool call's arguments; words that aren't JSON stay the words that they are."""
     try:
         value = json.loads(raw, strict=False, parse_constant=_no_constant)
+        return without_surrogates(value) if "\\u" in raw else value
     except (ValueError, RecursionError):
         return raw
-    return without_surrogates(value) if "\\u" in raw else value
 
 
 def _no_constant(name: str) -> Json:

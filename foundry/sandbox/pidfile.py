@@ -3,6 +3,7 @@
 import json
 import os
 import threading
+from contextlib import suppress
 from pathlib import Path
 
 from pydantic import Field, TypeAdapter, ValidationError
@@ -19,11 +20,11 @@ from foundry.schema.base import Value
 
 
 class RunningCommand(Value):
-    """One command that runs: its shell, when that started (epoch seconds), and its mark."""
+    """One command: its mark, its shell's pid (0: not known yet) and start (epoch seconds)."""
 
-    pid: int = Field(gt=1, lt=2**31)
-    create_time: float
     mark: str = Field(min_length=16)
+    pid: int = Field(0, ge=0, lt=2**31)
+    create_time: float = 0
 
 
 _RECORDS: TypeAdapter[list[RunningCommand]] = TypeAdapter(list[RunningCommand])
@@ -40,23 +41,31 @@ class Pidfile:
         self._lock = threading.Lock()
         self._running: dict[str, RunningCommand] = {}
 
-    def add(self, pid: int, mark: str) -> None:
-        """Name a command that has just started; raises ProjectError when that can't be written."""
+    def announce(self, mark: str) -> None:
+        """Name a command that is about to start: so no kill, however early, leaves it unnamed.
+
+        Raises ProjectError when that can't be written.
+        """
+        self._set(RunningCommand(mark=mark))
+
+    def started(self, mark: str, pid: int) -> None:
+        """Add its shell's pid: what knows it where marks can't be read (macOS)."""
         import psutil
 
-        try:
+        with suppress(psutil.Error):  # it has ended already
             created = psutil.Process(pid).create_time()
-        except psutil.Error:  # it has ended already
-            return
-        with self._lock:
-            self._running[mark] = RunningCommand(pid=pid, create_time=created, mark=mark)
-            self._write()
+            self._set(RunningCommand(mark=mark, pid=pid, create_time=created))
 
     def remove(self, mark: str) -> None:
         """Forget a command that has ended."""
         with self._lock:
             if self._running.pop(mark, None):
                 self._write()
+
+    def _set(self, record: RunningCommand) -> None:
+        with self._lock:
+            self._running[record.mark] = record
+            self._write()
 
     def _write(self) -> None:
         try:
@@ -105,6 +114,8 @@ def _still_runs(record: RunningCommand) -> bool:
     """Same pid, same start. Two seconds of slack: the clock that start times hang on is stepped."""
     import psutil
 
+    if record.pid <= 1:
+        return False
     try:
         created = psutil.Process(record.pid).create_time()
     except psutil.Error:

@@ -69,7 +69,7 @@ class ProcessSandbox:
         try:
             process = self._start(command, cwd, mark)
             if self._pidfile:
-                self._pidfile.add(process.pid, mark)
+                self._pidfile.started(mark, process.pid)
             stopped = _watch(process, kept, limits, began)
         except NotStarted as error:
             return CommandResult(command=_valid(command), exit_code=None, output=_valid(str(error)))
@@ -86,6 +86,8 @@ class ProcessSandbox:
         )
 
     def _start(self, command: str, cwd: Path, mark: str) -> subprocess.Popen[bytes]:
+        if self._pidfile:
+            self._pidfile.announce(mark)
         try:
             return subprocess.Popen(
                 [self._shell, "-c", command],
@@ -106,10 +108,8 @@ class ProcessSandbox:
     def _finish(self, process: subprocess.Popen[bytes] | None, kept: HeadTail, mark: str) -> None:
         """End what still runs, then take what it had said."""
         family.end(family.Family(process.pid if process else 0, mark))
-        if process is None:
-            return
-        process.poll()
-        if process.stdout:
+        if process is not None and process.stdout is not None:
+            process.poll()
             _drain(process.stdout.fileno(), kept)
             process.stdout.close()
         if self._pidfile:

@@ -116,7 +116,8 @@ class Repository:
 
     def knows_user(self) -> bool:
         """Whether git knows who commits."""
-        return self.attempt("var", "GIT_AUTHOR_IDENT")[0] == 0
+        names = ("GIT_AUTHOR_IDENT", "GIT_COMMITTER_IDENT")
+        return all(self.attempt("var", name)[0] == 0 for name in names)
 
     def identity(self) -> None:
         """Raise ProjectError when git does not know who commits."""
@@ -164,17 +165,23 @@ class Repository:
         return out.strip() if status == 0 else ""
 
     def remote_head(self, remote: str, branch: str) -> str:
-        """The commit that a branch has at a remote, or an empty string."""
-        out = self.run("ls-remote", "--heads", remote, f"refs/heads/{branch}")
-        return out.split("\t", 1)[0].strip()
+        """The commit that a branch has at a remote, or an empty string; also without an answer."""
+        status, out, _ = self.attempt("ls-remote", "--heads", remote, f"refs/heads/{branch}")
+        return out.split("\t", 1)[0].strip() if status == 0 else ""
 
     def contains(self, commit: str, ancestor: str) -> bool:
         """Whether `ancestor` is `commit` or stands in its history."""
         return self.attempt("merge-base", "--is-ancestor", ancestor, commit)[0] == 0
 
-    def newest(self, message: str) -> str:
-        """The newest commit whose message matches, or an empty string."""
-        return self.run("log", "-1", "--format=%H", f"--grep={message}").strip()
+    def ever_made(self, message: str, *, since: str = "") -> tuple[str, ...]:
+        """Commits whose message matches, children before parents, also those that HEAD has left.
+
+        `since` and its history are left out.
+        """
+        left_out = (f"^{since}",) if since else ()
+        out = self.run("log", "--reflog", "--topo-order", "--format=%H", f"--grep={message}",
+                       "HEAD", *left_out)  # fmt: skip
+        return tuple(out.split())
 
     def grep(self, pattern: str, path: str, *, regex: bool, ignore_case: bool) -> list[str]:
         """Lines `path:line:text` that match, in tracked and untracked text files."""
@@ -228,7 +235,9 @@ class Repository:
     def patch(self) -> bytes:
         """All changes against HEAD, untracked and binary files included, as a patch."""
         self.run("add", "--all")
-        return self.run("diff", "--cached", "--binary", "HEAD").encode(errors="surrogateescape")
+        plain = ("--no-ext-diff", "--no-textconv", "--no-color", "--src-prefix=a/", "--dst-prefix=b/")
+        out = self.run("diff", "--cached", "--binary", "--no-renames", *plain, "HEAD")
+        return out.encode(errors="surrogateescape")
 
     def restore(self) -> None:
         """Make the work tree what HEAD holds; ignored files stay."""
@@ -254,6 +263,12 @@ class Repository:
         """Check out a new branch at HEAD in a folder of its own."""
         path.parent.mkdir(parents=True, exist_ok=True)
         self.run("worktree", "add", "--quiet", "-b", branch, str(path), "HEAD")
+
+    def remove_worktree(self, path: Path, branch: str) -> None:
+        """Take back what `add_worktree` left where it failed half-way."""
+        self.attempt("worktree", "remove", "--force", str(path))
+        self.attempt("worktree", "prune")
+        self.attempt("branch", "--quiet", "-D", branch)
 
     def export(self, target: Path) -> None:
         """Write the index's files into a folder, without any history."""

@@ -10,7 +10,7 @@ from foundry.tools.base import Arguments, Tool
 from foundry.tools.paths import ProjectFolder
 from foundry.tools.text import Text, read_text
 
-_SCANNED_LINES = 5_000  # for the hint only: it must stay quick on any file
+_SCANNED_LINES = 2_000  # for the hint only: it must stay quick on any file
 _COMPARED_LINES = 20
 _COMPARED_CHARS = 200
 _ALIKE = 0.6

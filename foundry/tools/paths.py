@@ -47,7 +47,7 @@ class ProjectFolder:
         _check_text(path)
         try:
             real = os.path.realpath(self.root / path)
-        except (RecursionError, ValueError) as error:
+        except (OSError, RecursionError) as error:  # links that change meanwhile, or very many
             raise ToolError(f"{path!r} can't be resolved", hint=_RELATIVE) from error
         if not Path(real).is_relative_to(self.root):
             raise ToolError(f"{path!r} is outside the project", hint=_RELATIVE)

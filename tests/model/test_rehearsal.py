@@ -137,3 +137,13 @@ def test_many_clients_at_once(stage: Stage) -> None:
     assert server.billed.output_tokens == sum(
         streamed(client, **request(text)).usage.output_tokens for text in heard.values()
     )
+
+
+def test_a_client_that_asks_for_it_is_hung_up_on(stage: Stage) -> None:
+    server = stage.serve(lambda _: REPLY)
+    with socket.create_connection(("127.0.0.1", server.port), timeout=5) as connection:
+        connection.sendall(
+            b"GET /v1/models/x HTTP/1.1\r\nX-Api-Key: k\r\nConnection: close\r\n\r\n"
+        )
+        reply = b"".join(iter(lambda: connection.recv(65536), b""))
+    assert reply.startswith(b"HTTP/1.1 200 OK\r\n")

@@ -1,7 +1,6 @@
 """Every fault of the rehearsal, as the real SDK shows it."""
 
 import json
-import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -150,20 +149,13 @@ def test_a_stall_lasts_until_the_client_leaves(
 
 def test_a_stall_ends_when_the_server_stops(stage: Stage) -> None:
     server = stage.serve(struck(faults.stall(times=-1)))
-    client = stage.client(server)
-    errors: list[Exception] = []
-
-    def ask() -> None:
-        with pytest.raises(httpx2.RemoteProtocolError) as caught:
-            streamed(client)
-        errors.append(caught.value)
-
-    thread = threading.Thread(target=ask)
-    thread.start()
-    assert server.wait_for(1)
-    server.stop()
-    thread.join()
-    assert len(errors) == 1
+    with (
+        pytest.raises(httpx2.RemoteProtocolError),
+        stage.client(server).messages.stream(**request()) as stream,
+    ):
+        assert next(stream).type == "message_start"
+        server.stop()
+        stream.until_done()
 
 
 @pytest.mark.parametrize("type", ["overloaded_error", "api_error"])
@@ -205,6 +197,7 @@ def test_a_call_cut_at_max_tokens_looks_plausible(stage: Stage, ask: Callable[..
     assert message.stop_reason == "max_tokens"
     assert message.content[1].name == "write_file"
     assert "content" not in message.content[1].input
+    assert set(message.content[1].to_dict()) == {"type", "id", "name", "input"}
     assert ask(client).content[1].input == CALL["input"]
 
 

@@ -27,7 +27,7 @@ scenes:
       - - say: Two calls.
         - {call: read_file, with: {path: a}}
         - call: run_command
-      - {say: Over., stop: refusal, usage: {output_tokens: 7}}
+      - {say: Over., stop: refusal, usage: {output_tokens: 77}}
   - match: "Step: build"
     unless: again
     turns: [{say: Other., fault: {kind: status, status: 429, retry_after: 7200, times: -1}}]
@@ -50,7 +50,7 @@ def test_scenes_are_chosen_by_text_and_turns_by_number(stage: Stage) -> None:
         "toolu_build-two_2_2",
     ]
     assert second.content[2].input == {}
-    assert (third.stop_reason, third.usage.output_tokens) == ("refusal", 7)
+    assert (third.stop_reason, third.usage.output_tokens) == ("refusal", 77)
 
 
 def test_only_the_first_user_message_chooses_the_scene(stage: Stage) -> None:

@@ -20,6 +20,21 @@ SECRETS = [
     "PIP_API_KEY",
     "LC_SECRET",
 ]
+NEEDED = [
+    "HOME",
+    "LANG",
+    "LC_ALL",
+    "TMPDIR",
+    "USER",
+    "SHELL",
+    "PIP_INDEX_URL",
+    "UV_CACHE_DIR",
+    "npm_config_registry",
+    "https_proxy",
+    "NO_PROXY",
+    "SSL_CERT_FILE",
+    "REQUESTS_CA_BUNDLE",
+]
 
 
 def test_secrets_do_not_reach_the_command(tmp_path: Path):
@@ -30,11 +45,7 @@ def test_secrets_do_not_reach_the_command(tmp_path: Path):
     assert "sesame" not in output
 
 
-@pytest.mark.parametrize(
-    "name",
-    ["HOME", "LANG", "LC_ALL", "TMPDIR", "USER", "SHELL", "PIP_INDEX_URL", "UV_CACHE_DIR"]
-    + ["npm_config_registry", "https_proxy", "NO_PROXY", "SSL_CERT_FILE", "REQUESTS_CA_BUNDLE"],
-)
+@pytest.mark.parametrize("name", NEEDED)
 def test_what_shells_and_package_managers_need_passes(name: str):
     assert command_environment({name: "value"})[name] == "value"
 

@@ -104,8 +104,9 @@ def test_a_daemon_at_the_wall_limit(beacon: Beacon, tmp_path: Path):
 def test_own_session_without_environment_at_the_wall_limit(beacon: Beacon, tmp_path: Path):
     script = tmp_path / "loner.py"
     script.write_text(
-        "import os, pathlib, time\n"
+        "import os, pathlib, signal, time\n"
         "os.setsid()\n"
+        "signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
         f"pathlib.Path({str(beacon.path)!r}).write_text(str(os.getpid()) + chr(10))\n"
         "time.sleep(1000)\n"
     )
@@ -121,16 +122,30 @@ def test_a_stopped_process(beacon: Beacon, tmp_path: Path):
 
 
 def test_a_process_that_multiplies_when_ended(beacon: Beacon, tmp_path: Path):
-    child = f"{beacon.call}; exec sleep 1000"
-    command = f"trap \"sh -c '{child}' & sh -c '{child}' &\" TERM; {beacon.call}; while :; do sleep 0.01; done"
-    result = run(command, tmp_path, wall_seconds=0.5)
+    child = tmp_path / "child.sh"
+    child.write_text(f"trap '' TERM; {beacon.call}; while :; do sleep 1000; done")
+    command = f"trap 'sh {child} & sh {child} &' TERM; while :; do sleep 0.01; done"
+    result = run(command, tmp_path, wall_seconds=1)
     assert result.stopped == "wall"
-    assert [pid for pid in beacon.pids(3) if alive(pid)] == []
+    assert [pid for pid in beacon.pids(2) if alive(pid)] == []
 
 
 @linux
-def test_what_escapes_can_not_hold_us(tmp_path: Path):
-    """Without environment, session and parents it is nobody's; closing the pipe ends it."""
+def test_what_escapes_can_not_hold_us(beacon: Beacon, tmp_path: Path):
+    """Without environment, session and parents it is nobody's, but we do not wait for it."""
+    go = gate(tmp_path)
+    escapee = f"{beacon.call}; echo > {go}; exec sleep 60"
+    result = run(f"(env -i setsid sh -c '{escapee}' &); read x < {go}; echo done", tmp_path)
+    (pid,) = beacon.pids(1)
+    assert alive(pid)
+    os.kill(pid, signal.SIGKILL)
+    os.waitpid(pid, 0)
+    assert (result.exit_code, result.output) == (0, "done\n")
+
+
+@linux
+def test_what_escapes_can_not_flood_us(tmp_path: Path):
+    """Closing the pipe ends it."""
     result = run("(env -i setsid yes &) ; sleep 0.1", tmp_path)
     assert result.exit_code == 0
     assert result.output.startswith("y\n")

@@ -1,0 +1,159 @@
+"""What a build needs of this machine: one check a function, each with the fix."""
+
+import os
+import platform
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Literal
+
+from foundry.config import home
+from foundry.errors import InputError, ProjectError
+from foundry.model.pool import REHEARSAL, is_reachable, require_loopback, script_path
+from foundry.report import units
+from foundry.report.levels import UNCONFINED, confinement
+from foundry.report.reach import Answer, reach
+from foundry.sandbox.process import ProcessSandbox
+from foundry.schema.base import Value
+from foundry.store.git import Repository, version
+
+OLDEST_PYTHON = (3, 11)
+OLDEST_GIT = (2, 30)
+LOW_DISK = 1_000_000_000
+
+NO_MODEL = (
+    "set ANTHROPIC_API_KEY, or name your own server (--base-url http://localhost:11434 --model "
+    "NAME), or try `foundry demo`, which needs no model"
+)
+KEY_FIX = "check ANTHROPIC_API_KEY (or ANTHROPIC_AUTH_TOKEN): https://platform.claude.com"
+
+
+class Row(Value):
+    """One check: `fix` says what to do, empty where nothing is to be done."""
+
+    name: str
+    state: Literal["ok", "warn", "fail"]
+    what: str
+    fix: str = ""
+
+
+def check_up(model: str, base_url: str, folder: Path) -> Iterator[Row]:
+    """Every check, as its result comes in."""
+    yield python_row()
+    yield git_row()
+    yield home_row()
+    yield identity_row(folder)
+    yield disk_row(folder)
+    yield sandbox_row(ProcessSandbox().level)
+    yield model_row(model, base_url)
+    yield gh_row()
+
+
+def python_row() -> Row:
+    """The interpreter."""
+    what = f"{platform.python_version()} at {sys.executable}"
+    if sys.version_info < OLDEST_PYTHON:
+        return Row(name="python", state="fail", what=what, fix="install Python 3.11 or newer")
+    return Row(name="python", state="ok", what=what)
+
+
+def git_row() -> Row:
+    """Git itself."""
+    try:
+        found = version()
+    except ProjectError as error:
+        return Row(name="git", state="fail", what=error.message, fix=error.hint)
+    numbers = tuple(int(part) for part in found.split(" ")[0].split(".")[:2] if part.isdigit())
+    if numbers < OLDEST_GIT:
+        return Row(name="git", state="fail", what=found, fix="install git 2.30 or newer")
+    return Row(name="git", state="ok", what=found)
+
+
+def identity_row(folder: Path) -> Row:
+    """Who commits."""
+    try:
+        repository = Repository(folder)
+        repository.identity()
+        author = repository.run("var", "GIT_AUTHOR_IDENT").rsplit(">", 1)[0] + ">"
+    except ProjectError as error:
+        return Row(name="identity", state="fail", what=error.message, fix=error.hint)
+    return Row(name="identity", state="ok", what=author)
+
+
+def home_row() -> Row:
+    """The person's own folder, where options, spending and patterns are kept."""
+    place = home()
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=place):
+            return Row(name="home", state="ok", what=f"{place} is writable")
+    except OSError as error:
+        what = f"cannot write in {place}: {error.strerror}"
+        fix = "mend its permissions, or set FOUNDRY_HOME to a folder of yours"
+        return Row(name="home", state="fail", what=what, fix=fix)
+
+
+def disk_row(folder: Path, low: int = LOW_DISK) -> Row:
+    """Room for the build. `low` in bytes."""
+    free = shutil.disk_usage(folder).free
+    what = f"{free / 1e9:.1f} GB free in {folder.resolve()}"
+    if free < low:
+        fix = f"free some space: a build wants {units.size(low)}"
+        return Row(name="disk", state="warn", what=what, fix=fix)
+    return Row(name="disk", state="ok", what=what)
+
+
+def sandbox_row(level: str) -> Row:
+    """How far the commands of a build are confined."""
+    what = confinement(level)
+    if level in UNCONFINED:
+        fix = "build what you don't trust in a container or a virtual machine"
+        return Row(name="sandbox", state="warn", what=what, fix=fix)
+    return Row(name="sandbox", state="ok", what=what)
+
+
+def model_row(model: str, base_url: str) -> Row:
+    """Whether the model answers. Costs nothing: the server is asked which models it has."""
+    if model.startswith(REHEARSAL):
+        try:
+            script_path(model.removeprefix(REHEARSAL))
+        except InputError as error:
+            return Row(name="model", state="fail", what=error.message, fix=error.hint)
+        return Row(name="model", state="ok", what=f"{model}: scripted, in this process")
+    if not is_reachable(model, base_url):
+        return Row(name="model", state="warn", what="no model to talk to", fix=NO_MODEL)
+    try:
+        require_loopback(base_url)
+        answer = reach(base_url or os.environ.get("ANTHROPIC_BASE_URL", ""))
+    except InputError as error:
+        return Row(name="model", state="fail", what=error.message, fix=error.hint)
+    return _judge(model, answer)
+
+
+def gh_row() -> Row:
+    """GitHub's command line: only Deploy wants it, and only without a remote."""
+    found = shutil.which("gh")
+    if found is None:
+        what = "not installed; only --deploy to a new GitHub repository wants it"
+        return Row(name="gh", state="ok", what=what)
+    return Row(name="gh", state="ok", what=f"{found} (for --deploy to a new GitHub repository)")
+
+
+def _judge(model: str, answer: Answer) -> Row:
+    where = answer.url
+    if answer.status is None:
+        fix = "start the server, or check the address, the network and the proxy"
+        return Row(name="model", state="fail", what=f"{where}: {answer.error}", fix=fix)
+    if answer.status in (401, 403):
+        what = f"{where} refused the key (HTTP {answer.status})"
+        return Row(name="model", state="fail", what=what, fix=KEY_FIX)
+    if answer.status >= 500:
+        what = f"{where} answers with HTTP {answer.status}"
+        return Row(name="model", state="warn", what=what, fix="try again later")
+    if answer.models and not any(each.startswith(model) for each in answer.models):
+        fix = f"--model NAME, for example {', '.join(answer.models[:3])}"
+        what = f"{where} answers, and does not list {model}"
+        return Row(name="model", state="warn", what=what, fix=fix)
+    return Row(name="model", state="ok", what=f"{model}: {where} answers")

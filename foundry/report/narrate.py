@@ -1,0 +1,226 @@
+"""From events to lines: the one place that words what happens in a run.
+
+The live view, the plain view and `foundry log` show the same lines.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from foundry.report import units
+from foundry.report.ending import ending
+from foundry.report.levels import confinement
+from foundry.report.lines import FAILED, NEUTRAL, OK, RESET, Figures, Line, Tone
+from foundry.schema.events import (
+    AttemptFailed,
+    CheckRan,
+    Event,
+    Masked,
+    Note,
+    RunEnded,
+    RunStarted,
+    StepEnded,
+    StepStarted,
+    ToolRan,
+    TurnEnded,
+    Waiting,
+)
+
+Lines = tuple[Line, ...]
+
+CHECK_MARKS: dict[str, tuple[str, Tone]] = {
+    "passed": (OK, "good"),
+    "failed": (FAILED, "bad"),
+    "preexisting": (NEUTRAL, "warn"),
+    "not_run": (NEUTRAL, "dim"),
+}
+
+
+@dataclass
+class _Phase:
+    """What the steps of a phase used so far; told when a phase had several."""
+
+    name: str
+    steps: int = 0
+    seconds: float = 0.0
+    tokens: int = 0
+    costs: list[float | None] = field(default_factory=list)
+    context: float = 0.0
+
+
+@dataclass
+class Narrator:
+    """Tells a run. With `details` every turn and tool call is a line too."""
+
+    details: bool = False
+    started: RunStarted | None = None
+    step: StepStarted | None = None
+    phase: _Phase | None = None
+    checks: list[str] = field(default_factory=list)
+
+    def tell(self, event: Event) -> Lines:
+        """The lines that an event is worth; often none."""
+        worded = _WORDS.get(type(event))
+        return worded(self, event) if worded else ()
+
+    def label(self) -> str:
+        """The step that runs now, as its lines are headed: `builder 2/5`."""
+        return label(self.step) if self.step else ""
+
+    # -- one method an event -----------------------------------------------------------------
+
+    def _run_started(self, event: RunStarted) -> Lines:
+        self.started = event
+        return banner(event)
+
+    def _step_started(self, event: StepStarted) -> Lines:
+        before = () if self.phase and self.phase.name == event.phase else self._leave_phase()
+        self.step, self.checks = event, []
+        self.phase = self.phase or _Phase(event.phase)
+        again = f" · attempt {event.attempt}" if event.attempt > 1 else ""
+        if event.conversation:
+            text = f"{RESET} · {label(event)}{again}"
+            return (*before, Line(text, tone="dim"))
+        return before
+
+    def _step_ended(self, event: StepEnded) -> Lines:
+        step = self.step if self.step and self.step.step == event.step else None
+        if self.phase:
+            self.phase.steps += 1
+            self.phase.seconds += event.seconds
+            if event.conversation:
+                self.phase.tokens += event.tokens
+                self.phase.costs.append(event.cost_usd)
+                self.phase.context = max(self.phase.context, event.context_share)
+        mark, tone = self._verdict(event)
+        figures = Figures(
+            event.seconds,
+            event.tokens,
+            event.cost_usd,
+            event.context_share if event.conversation else None,
+            event.commit,
+        )
+        text = event.title if event.conversation else f"{event.title}: {event.summary}"
+        head = label(step) if step else event.phase
+        self.step = None
+        return (Line(text, mark, head, tone, figures),)
+
+    def _verdict(self, event: StepEnded) -> tuple[str, Tone]:
+        """Only what a gate or a check has shown gets a tick."""
+        if event.conversation:
+            return OK, "good"
+        if "failed" in self.checks or "not_run" in self.checks:
+            return FAILED, "bad"
+        return (OK, "good") if self.checks else (NEUTRAL, "plain")
+
+    def _attempt_failed(self, event: AttemptFailed) -> Lines:
+        head = self.label() or event.step
+        text = f"attempt {event.attempt} failed ({event.reason.replace('_', ' ')}): {event.detail}"
+        lines = [Line(f"{head}: {text}", FAILED, tone="bad", fit="wrap")]
+        if event.salvage:
+            lines.append(
+                Line(f"its work is kept in {event.salvage}", tone="dim", indent=1, fit="whole")
+            )
+        self.step = None
+        return tuple(lines)
+
+    def _check(self, event: CheckRan) -> Lines:
+        self.checks.append(event.status)
+        mark, tone = CHECK_MARKS.get(event.status, (NEUTRAL, "plain"))
+        verdict = event.verdict
+        if event.status == "preexisting":
+            verdict += ", as before this run"
+        text = f"{event.name} · {verdict} · {units.duration(event.seconds)}"
+        return (Line(text, mark, tone=tone, indent=1),)
+
+    def _waiting(self, event: Waiting) -> Lines:
+        wait = units.duration(event.seconds)
+        text = f"{event.reason}: retry {event.attempt} in {wait}"
+        return (Line(text, NEUTRAL, tone="warn", indent=1, fit="wrap"),)
+
+    def _masked(self, event: Masked) -> Lines:
+        before, after = units.tokens(event.tokens_before), units.tokens(event.tokens_after)
+        what = units.counted(event.results, "old tool result")
+        return (Line(f"{what} masked: context {before} → {after} tokens", tone="dim", indent=1),)
+
+    def _note(self, event: Note) -> Lines:
+        return (Line(event.text, NEUTRAL, tone="warn", indent=1 if self.step else 0, fit="wrap"),)
+
+    def _turn(self, event: TurnEnded) -> Lines:
+        if not self.details:
+            return ()
+        used = event.input_tokens + event.cache_read_tokens + event.cache_write_tokens
+        parts = (
+            f"turn {event.turn}",
+            f"{units.tokens(used)} in, {units.tokens(event.output_tokens)} out",
+            units.money(event.cost_usd),
+            f"context {units.share(event.context_share)}",
+            units.duration(event.seconds),
+        )
+        return (Line(" · ".join(parts), tone="dim", indent=1),)
+
+    def _tool(self, event: ToolRan) -> Lines:
+        if not self.details:
+            return ()
+        text = f"{tool_line(event)} · {units.duration(event.seconds)}"
+        if event.error:
+            text += f" · {event.error}"
+        return (Line(text, tone="bad" if event.error else "dim", indent=2),)
+
+    def _run_ended(self, event: RunEnded) -> Lines:
+        resume = self.started.resume if self.started else ""
+        return (*self._leave_phase(), *ending(event, resume))
+
+    def _leave_phase(self) -> Lines:
+        phase, self.phase = self.phase, None
+        if phase is None or phase.steps < 2:
+            return ()
+        cost = units.total(phase.costs)
+        figures = Figures(phase.seconds, phase.tokens, cost, phase.context if phase.costs else None)
+        return (Line(units.counted(phase.steps, "step"), NEUTRAL, phase.name, "strong", figures),)
+
+
+_WORDS: dict[type[Event], Callable[[Narrator, Any], Lines]] = {
+    RunStarted: Narrator._run_started,
+    StepStarted: Narrator._step_started,
+    StepEnded: Narrator._step_ended,
+    AttemptFailed: Narrator._attempt_failed,
+    CheckRan: Narrator._check,
+    Waiting: Narrator._waiting,
+    Masked: Narrator._masked,
+    Note: Narrator._note,
+    TurnEnded: Narrator._turn,
+    ToolRan: Narrator._tool,
+    RunEnded: Narrator._run_ended,
+}
+
+
+def banner(event: RunStarted) -> Lines:
+    """What a person needs to know before they go to sleep."""
+    rows = {
+        "place": event.place,
+        "branch": event.branch,
+        "model": event.model,
+        "limits": f"${event.max_usd:g} for the run · {event.max_hours:g} h from now",
+        "sandbox": confinement(event.sandbox),
+        "log": event.log,
+        "resume": event.resume,
+    }
+    verb = "goes on" if event.resumed else "begins"
+    head = Line(f"Foundry: run {event.run} {verb}", tone="strong")
+    lines = (Line(text, label=name, fit="whole") for name, text in rows.items() if text)
+    return (head, *lines, Line(""))
+
+
+def label(step: StepStarted) -> str:
+    """`scout`, `builder 2/5`, `test 1`."""
+    if not step.number:
+        return step.phase
+    return (
+        f"{step.phase} {step.number}/{step.total}" if step.total else f"{step.phase} {step.number}"
+    )
+
+
+def tool_line(event: ToolRan) -> str:
+    """`run_command: pytest -q`."""
+    return f"{event.tool}: {event.subject}" if event.subject else event.tool

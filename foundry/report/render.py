@@ -1,0 +1,77 @@
+"""Lines in a terminal: colour where it helps, columns that line up, nothing wider than it."""
+
+from rich.console import Console
+from rich.text import Text
+
+from foundry.report.lines import INDENT, Figures, Line, label_width
+
+STYLES = {
+    "plain": "",
+    "good": "green",
+    "bad": "red",
+    "warn": "yellow",
+    "dim": "dim",
+    "strong": "bold",
+}
+HEADINGS = ("time", "tokens", "cost", "ctx", "commit")
+WIDTHS = (7, 6, 7, 4, 7)
+NARROW = (0, 3, 4)
+"""The columns that a terminal under 80 columns has room for."""
+
+GAP = "  "
+
+
+def show(console: Console, line: Line) -> None:
+    """Print a line."""
+    text = styled(line, console.width - 1)
+    if line.fit == "wrap":
+        head = INDENT * line.indent + "  "
+        first, *more = text.wrap(console, console.width - 1 - len(head))
+        text = Text("\n").join([first, *(Text(head) + part for part in more)])
+    console.print(text, soft_wrap=True)
+
+
+def styled(line: Line, width: int) -> Text:
+    """The line for a terminal of this width; only one that is not to be cut may be wider."""
+    head = Text(INDENT * line.indent)
+    style = STYLES[line.tone]
+    if line.mark:
+        head.append(f"{line.mark} ", style)
+    if line.label:
+        head.append(f"{line.label:<{label_width(line)}} ", "bold" if line.figures else "dim")
+    head.append(line.text, _text_style(line))
+    if line.figures is None:
+        return cut(head, width) if line.fit == "cut" else head
+    tail = figures(line.figures, width)
+    room = width - tail.cell_len - len(GAP)
+    head = cut(head, room)
+    head.pad_right(room - head.cell_len)
+    return Text.assemble(head, GAP, tail)
+
+
+def headings(width: int) -> Text:
+    """What the columns of figures mean."""
+    names = _columns(HEADINGS, width)
+    return Text(names.rjust(width), "dim")
+
+
+def figures(used: Figures, width: int) -> Text:
+    """A step's figures in columns; a narrow terminal gets fewer."""
+    return Text(_columns(used.cells(), width), "dim")
+
+
+def cut(text: Text, width: int) -> Text:
+    """The text in one line of at most this width, `…` where it was longer."""
+    short = text.copy()
+    short.truncate(max(width, 1), overflow="ellipsis")
+    return short
+
+
+def _columns(cells: tuple[str, ...], width: int) -> str:
+    chosen = range(len(cells)) if width >= 79 else NARROW
+    return GAP.join(f"{cells[n]:>{WIDTHS[n]}}" for n in chosen)
+
+
+def _text_style(line: Line) -> str:
+    """A tick is enough colour for what went well; what went wrong is coloured whole."""
+    return "" if line.tone == "good" and line.figures else STYLES[line.tone]

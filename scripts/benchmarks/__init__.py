@@ -1,0 +1,1 @@
+"""What Foundry claims in figures, measured."""

@@ -1,0 +1,311 @@
+"""One conversation over a real socket: how every kind of reply is answered, and how it ends."""
+
+import itertools
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from foundry.conversation import loop
+from foundry.conversation.budget import Allowance
+from foundry.conversation.loop import Brief, Outcome, Watchers, converse
+from foundry.errors import ModelRejected, ToolError
+from foundry.model.anthropic import AnthropicModel
+from foundry.model.rehearsal import faults
+from foundry.model.rehearsal.script import Turn, call, say, turn
+from foundry.model.rehearsal.server import RehearsalServer
+from foundry.schema.events import Masked, ToolRan
+from foundry.schema.messages import text_block
+from foundry.schema.work import SummarySubmission
+from foundry.schema.workflow import Budget
+from foundry.tools.base import Arguments, Tool, ToolResult, Toolset
+from foundry.tools.submit import submit_tool
+from tests.support.asked import results, words
+from tests.support.builds import FAST, MODEL, serve
+
+DONE = turn(call("submit", summary="done"))
+
+
+class Note(Arguments):
+    text: str
+
+
+class Stage:
+    """Holds conversations with a scripted model; `notes` is what its one tool was given."""
+
+    def __init__(self, *turns: Turn, ending: Iterable[Turn] = (), window: int = 200_000) -> None:
+        self.turns = itertools.chain(turns, ending)
+        self.window = window
+        self.notes: list[str] = []
+        self.events: list[Any] = []
+        self.recorded: list[Any] = []
+        self.answer: Callable[[str], str] = lambda text: f"noted {text}"
+        self.problems: tuple[str, ...] = ()
+        self.server: RehearsalServer | None = None
+
+    def hold(self, budget: Budget | None = None, **allowed: Any) -> Outcome:
+        limits: dict[str, Any] = {
+            "budget": budget or Budget(turns=40),
+            "usd_left": lambda: 10.0,
+            "deadline": 100.0,
+            "now": lambda: 0.0,
+            **allowed,
+        }
+        with serve(lambda _request: next(self.turns)) as self.server:
+            model = AnthropicModel(
+                MODEL, base_url=self.server.url, retry=FAST, read_timeout=5, window=self.window
+            )
+            try:
+                return converse(self._brief(), model, Allowance(**limits), self._watchers())
+            finally:
+                model.close()
+
+    @property
+    def asked(self) -> list[Any]:
+        assert self.server is not None
+        return [each.body for each in self.server.requests]
+
+    def _brief(self) -> Brief:
+        tools = {
+            "note": Tool("note", "Take a note.", Note, self._note),
+            "submit": submit_tool(SummarySubmission, lambda _submission: self.problems),
+        }
+        opening = (text_block("# Step: it\nDo it."),)
+        return Brief("c1", "it", (text_block("System."),), opening, Toolset(tools))
+
+    def _note(self, arguments: Note) -> ToolResult | str:
+        self.notes.append(arguments.text)
+        return self.answer(arguments.text)
+
+    def _watchers(self) -> Watchers:
+        return Watchers(self.events.append, self.recorded.append, lambda _usage, _usd: None)
+
+
+def note(text: str, *more: Any, **options: Any) -> Turn:
+    return turn(call("note", text=text), *more, **options)
+
+
+def test_ends_with_the_accepted_submission():
+    stage = Stage(note("a"), turn(say("Done."), call("submit", summary="all")))
+    outcome = stage.hold()
+    assert (outcome.reason, outcome.submission) == ("submitted", SummarySubmission(summary="all"))
+    assert (outcome.spend.turns, stage.notes) == (2, ["a"])
+    assert results(stage.asked[1]) == [("noted a", False)]
+
+
+def test_nothing_runs_after_an_accepted_submission():
+    stage = Stage(turn(call("note", text="a"), call("submit", summary="s"), call("note", text="b")))
+    assert stage.hold().reason == "submitted"
+    assert stage.notes == ["a"]
+
+
+def test_several_calls_are_answered_together_in_their_order():
+    stage = Stage(turn(call("note", text="a"), call("nope"), call("note", text="b")), DONE)
+    assert stage.hold().reason == "submitted"
+    told = results(stage.asked[1])
+    assert [error for _, error in told] == [False, True, False]
+    assert (told[0][0], told[2][0]) == ("noted a", "noted b")
+
+
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        (call("teleport", to="mars"), "There is no tool 'teleport'. The tools are: note, submit."),
+        (call("note", text=5), "- text: Input should be a valid string"),
+        (call("note"), "- text: Field required"),
+        (call("note", text="a", loud=True), "- loud: Extra inputs are not permitted"),
+        ({**call("note"), "partial_json": '{"text": "half'}, "Invalid arguments for note"),
+        ({**call("note"), "partial_json": "[1, 2]"}, "Invalid arguments for note"),
+        (call("submit", summary=""), "- summary: String should have at least 1 character"),
+        (call("submit", result="x"), "- summary: Field required"),
+    ],
+)
+def test_wrong_calls_are_answered_with_the_reason_and_not_run(wrong, told):
+    stage = Stage(turn(wrong), DONE)
+    assert stage.hold().reason == "submitted"
+    [(content, is_error)] = results(stage.asked[1])
+    assert is_error
+    assert told in content
+    assert stage.notes == []
+
+
+def test_a_tool_that_can_not_do_it_answers_with_an_error():
+    def refuse(_text: str) -> str:
+        raise ToolError("the disk is full", hint="Delete something")
+
+    stage = Stage(note("a"), DONE)
+    stage.answer = refuse
+    assert stage.hold().reason == "submitted"
+    assert results(stage.asked[1]) == [("the disk is full. Delete something", True)]
+    assert next(e.error for e in stage.events if isinstance(e, ToolRan)).startswith("the disk")
+
+
+def test_rejected_submissions_go_back_with_the_reasons_and_end_it_after_six():
+    stage = Stage(ending=itertools.repeat(DONE))
+    stage.problems = ("the tests fail", "no README")
+    outcome = stage.hold()
+    assert (outcome.reason, outcome.submission) == ("rejected", None)
+    assert len(stage.asked) == loop.REJECTIONS
+    [(content, is_error)] = results(stage.asked[1])
+    assert is_error
+    assert content.startswith("Not accepted:\n- the tests fail\n- no README\n")
+    assert outcome.detail == content
+
+
+def test_a_model_that_only_talks_is_reminded_three_times():
+    stage = Stage(ending=itertools.repeat(turn(say("All done, shall I go on?"))))
+    outcome = stage.hold()
+    assert outcome.reason == "not_submitted"
+    assert len(stage.asked) == 1 + loop.REMINDERS
+    assert all("call of `submit`" in words(body) for body in stage.asked[1:])
+
+
+def test_an_empty_reply_is_asked_for_again_then_the_model_is_reminded():
+    stage = Stage(ending=itertools.repeat(turn(fault=faults.empty())))
+    outcome = stage.hold()
+    assert outcome.reason == "not_submitted"
+    first, again, reminded, twice = stage.asked
+    assert again == first
+    assert words(reminded).count("call of `submit`") == 1
+    assert words(twice).count("call of `submit`") == 2
+    assert [len(body["messages"]) for body in stage.asked] == [1, 1, 1, 1]
+
+
+def test_work_goes_on_after_an_empty_reply():
+    stage = Stage(note("a"), turn(), turn(), note("b"), DONE)
+    assert stage.hold().reason == "submitted"
+    assert stage.notes == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    "cut",
+    [
+        turn(call("note", text="half of it"), fault=faults.truncate()),
+        turn(call("note", text="whole, and still cut"), fault=faults.stop("max_tokens")),
+        turn(call("submit", summary="whole"), fault=faults.stop("max_tokens")),
+    ],
+    ids=["half", "whole", "submit"],
+)
+def test_tool_calls_of_a_cut_reply_never_run(cut):
+    stage = Stage(cut, note("small"), DONE)
+    outcome = stage.hold()
+    assert (outcome.reason, stage.notes) == ("submitted", ["small"])
+    [(content, is_error)] = results(stage.asked[1])
+    assert is_error
+    assert content.startswith("Not run: the reply was cut")
+
+
+@pytest.mark.parametrize("said", [(say("A long sto"),), ()], ids=["words", "nothing"])
+def test_a_cut_reply_without_calls_goes_on(said):
+    stage = Stage(note("a"), turn(*said, fault=faults.stop("max_tokens")), DONE)
+    assert stage.hold().reason == "submitted"
+    assert words(stage.asked[2]).endswith("Your reply was cut at its length limit. Go on.")
+
+
+def test_four_cut_replies_end_it():
+    stage = Stage(ending=itertools.repeat(note("a", fault=faults.truncate())))
+    outcome = stage.hold()
+    assert (outcome.reason, len(stage.asked), stage.notes) == ("cut", 1 + loop.CUTS, [])
+
+
+@pytest.mark.parametrize(
+    ("ending", "reason"),
+    [("refusal", "refused"), ("model_context_window_exceeded", "context_full")],
+)
+def test_a_reply_that_ends_the_conversation_runs_no_call(ending, reason):
+    stage = Stage(turn(say("No."), call("note", text="a"), fault=faults.stop(ending)))
+    assert stage.hold().reason == reason
+    assert (len(stage.asked), stage.notes) == (1, [])
+
+
+@pytest.mark.parametrize("ending", ["pause_turn", "stop_sequence", "something_new"])
+def test_an_ending_that_means_nothing_here_is_like_any_stop(ending):
+    stage = Stage(turn(say("Hm."), fault=faults.stop(ending)), DONE)
+    assert stage.hold().reason == "submitted"
+    assert "call of `submit`" in words(stage.asked[1])
+
+
+def test_a_prompt_that_does_not_fit_ends_it():
+    outcome = Stage(note("a"), note("b", fault=faults.overflow())).hold()
+    assert outcome.reason == "context_full"
+    assert "no longer fits" in outcome.detail
+
+
+def test_what_the_model_side_can_not_do_is_raised():
+    with pytest.raises(ModelRejected, match="ANTHROPIC_API_KEY"):
+        Stage(note("a", fault=faults.status(401))).hold()
+
+
+@pytest.mark.parametrize(
+    ("allowed", "reason", "requests"),
+    [
+        ({"budget": Budget(turns=2)}, "turns", 2),
+        ({"deadline": 0.0}, "deadline", 0),
+        ({"usd_left": lambda: 0.0001}, "budget", 0),
+    ],
+    ids=["turns", "deadline", "money"],
+)
+def test_limits_end_it_before_the_next_call(allowed, reason, requests):
+    stage = Stage(ending=itertools.repeat(note("a")))
+    assert stage.hold(**allowed).reason == reason
+    assert len(stage.asked) == requests
+
+
+def test_minutes_count_from_its_own_beginning():
+    clock = itertools.count(start=1_000.0, step=31.0)
+    stage = Stage(ending=itertools.repeat(note("a")))
+    outcome = stage.hold(Budget(turns=40, minutes=1), now=lambda: next(clock), deadline=1e9)
+    assert outcome.reason == "minutes"
+    assert len(stage.asked) == 1
+
+
+def test_a_reply_is_never_longer_than_the_money_left_pays_for():
+    stage = Stage(DONE)
+    stage.hold(usd_left=lambda: 0.05)
+    [body] = stage.asked
+    assert loop.REPLY_TOKENS > body["max_tokens"] > 1_000
+
+
+def test_old_results_are_masked_before_the_window_fills():
+    stage = Stage(*(note(str(n)) for n in range(30)), DONE, window=40_000)
+    stage.answer = lambda text: f"{text}:" + "x" * 8_000
+    outcome = stage.hold()
+    assert outcome.reason == "submitted"
+    assert outcome.spend.context_share < 0.4
+    masked = [event for event in stage.events if isinstance(event, Masked)]
+    assert masked
+    assert all(event.tokens_after < event.tokens_before for event in masked)
+    assert sum("[Taken out" in str(message) for message in stage.asked[-1]["messages"]) > 10
+
+
+replies = st.sampled_from(
+    [
+        turn(),
+        turn(say("Hm.")),
+        turn(say("   ")),
+        note("a"),
+        note("a", call("note", text="b")),
+        turn(call("nope")),
+        turn(call("submit", summary="")),
+        note("a", fault=faults.truncate()),
+        turn(say("A long story"), fault=faults.truncate()),
+        turn(fault=faults.stop("max_tokens")),
+        turn(say("Hm."), fault=faults.stop("pause_turn")),
+        note("a", fault=faults.stop("end_turn")),
+        turn({**call("note"), "partial_json": '{"text'}),
+        turn({**call("note"), "partial_json": "null"}),
+    ]
+)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(replies, max_size=9))
+def test_any_series_of_replies_makes_requests_that_the_api_takes(series):
+    """The rehearsal refuses what the API would: a refusal would be raised here."""
+    stage = Stage(*series, ending=itertools.repeat(DONE))
+    outcome = stage.hold()
+    assert outcome.reason in ("submitted", "not_submitted", "cut")
+    if outcome.reason == "submitted":
+        assert len(stage.asked) <= len(series) + 1
