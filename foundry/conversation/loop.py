@@ -43,6 +43,8 @@ REPLY_TOKENS = 32_000
 REMINDERS = 3
 CUTS = 3
 REJECTIONS = 6
+KEPT_REJECTION = 600
+"""Characters of a refused submission's reason that outlive the conversation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +66,7 @@ class Outcome:
     submission: BaseModel | None
     detail: str
     spend: Spend
+    rejections: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,8 +91,7 @@ class _Thread:
     peak: int = 0
     reminders: int = 0
     cuts: int = 0
-    rejections: int = 0
-    rejection: str = ""
+    rejections: tuple[str, ...] = ()
 
 
 def converse(brief: Brief, model: Model, allowance: Allowance, watch: Watchers) -> Outcome:
@@ -183,7 +185,7 @@ class _Conversation:
                     tool=call.name,
                     subject=_subject(call),
                     seconds=time.perf_counter() - begun,
-                    error=_first_line(result.content) if result.is_error else "",
+                    error=_reason(result.content) if result.is_error else "",
                 )
             )
             results.append(tool_result(call, result.content, is_error=result.is_error))
@@ -191,11 +193,10 @@ class _Conversation:
                 self.watch.record({"role": "user", "content": results})
                 return self._outcome("submitted", "", result.submission)
             if call.name == submit.NAME:
-                self.thread.rejections += 1
-                self.thread.rejection = result.content
+                self.thread.rejections += (result.content[:KEPT_REJECTION],)
         self._append("user", results)
-        if self.thread.rejections >= REJECTIONS:
-            return self._outcome("rejected", self.thread.rejection)
+        if len(self.thread.rejections) >= REJECTIONS:
+            return self._outcome("rejected", self.thread.rejections[-1])
         return None
 
     def _cut(self, calls: list[ToolCall]) -> Outcome | None:
@@ -275,7 +276,7 @@ class _Conversation:
             model=self.model.name,
             conversation=self.brief.id,
         )
-        return Outcome(reason, submission, detail, spend)
+        return Outcome(reason, submission, detail, spend, thread.rejections)
 
 
 def _with_breakpoint(messages: list[Message]) -> tuple[Message, ...]:
@@ -287,13 +288,13 @@ def _with_breakpoint(messages: list[Message]) -> tuple[Message, ...]:
 
 
 def _subject(call: ToolCall) -> str:
-    """What a call is about, in a few words: its path, command or pattern."""
+    """What a call is about, in a few words: its command, pattern or path."""
     arguments = call.arguments if isinstance(call.arguments, dict) else {}
-    for key in ("path", "command", "pattern"):
-        if isinstance(arguments.get(key), str):
-            return _first_line(arguments[key])
-    return ""
+    given = [arguments.get(key) for key in ("command", "pattern", "path")]
+    first = next((each for each in given if isinstance(each, str) and each.strip()), "")
+    return first.strip().split("\n", 1)[0][:200]
 
 
-def _first_line(text: str) -> str:
-    return text.strip().split("\n", 1)[0][:200]
+def _reason(text: str) -> str:
+    """The start of an error on one line."""
+    return " ".join(text.split())[:200]

@@ -1,6 +1,7 @@
 """What a conversation is told: read from disk and journal, never from another conversation."""
 
 from collections.abc import Sequence
+from textwrap import indent
 from typing import Any
 
 from foundry.conversation.prompts import render
@@ -11,7 +12,7 @@ from foundry.schema.events import Note
 from foundry.schema.journal import StepRecord
 from foundry.schema.learning import PHASES
 from foundry.schema.messages import Block
-from foundry.schema.plan import MAX_TASKS, Task
+from foundry.schema.plan import MAX_TASKS, Plan, Task
 from foundry.store.artifacts import read_plan, read_text
 from foundry.store.project import fixes_name, results_name
 
@@ -62,7 +63,7 @@ def _special(desk: Desk) -> dict[str, Any]:
             plan = read_plan(desk.project)
             return {
                 "task": task,
-                "components": views.components(plan, task.files) if plan else "",
+                "components": views.components(plan, _reach(plan, task)) if plan else "",
                 "earlier": _earlier(desk.records, task),
             }
         case "fix-plan" | "fix":
@@ -110,12 +111,18 @@ def _earlier(records: Sequence[StepRecord], task: Task | None) -> str:
     return "\n".join(parts)
 
 
+def _reach(plan: Plan, task: Task) -> list[str]:
+    """The files whose design a task needs: its own, and those of the tasks that it builds on."""
+    before = [plan.task(each) for each in task.depends_on]
+    return [*task.files, *(path for each in before if each for path in each.files)]
+
+
 def _told(record: StepRecord, *, full: bool) -> str:
     title = record.message.split("\n", 1)[0]
     if not full:
         return f"- {title}"
     files = ", ".join(record.files[:20])
-    return f"- {title}\n  files: {files}\n  {record.summary[:800]}"
+    return f"- {title}\n  files: {files}\n{indent(record.summary[:800], '  ')}"
 
 
 def _facts(desk: Desk) -> str:
@@ -128,6 +135,7 @@ def _facts(desk: Desk) -> str:
     lines += [f"- {each.step}: attempt {each.attempt} failed ({each.reason}): {each.detail[:300]}"
               for each in desk.attempts][-20:]  # fmt: skip
     for record in desk.records:
+        lines += [f"- {record.step}: submission refused: {each}" for each in record.rejections]
         if record.step.endswith("/checks"):
             bad = [check.name for check in record.checks if not check.holds]
             lines.append(f"- {record.step}: failing: {', '.join(bad) or 'none'}")

@@ -10,6 +10,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from foundry.engine import gates, views
+from foundry.engine.checks import MAX_FIXES
 from foundry.engine.desk import Desk
 from foundry.engine.feedback import feedback_result
 from foundry.engine.gates import Evidence, Gate
@@ -96,11 +97,12 @@ def _fix_plan(desk: Desk, plan: FixPlanSubmission, _evidence: Evidence) -> Resul
 
 
 def _fix(desk: Desk, done: BuilderSubmission, evidence: Evidence) -> Result:
+    summary = "\n".join((done.summary, *(f"- {note}" for note in done.notes)))
     return Result(
         f"fix: heal the checks that failed in iteration {desk.iteration}",
-        done.summary,
-        artifacts={BUILD_LOG: _build_log(desk, done.summary, evidence)},
-        body="\n".join(f"- {note}" for note in done.notes),
+        summary,
+        artifacts={BUILD_LOG: _build_log(desk, summary, evidence)},
+        body=summary,
     )
 
 
@@ -134,12 +136,13 @@ def _build_log(desk: Desk, summary: str, evidence: Evidence) -> str:
 def _titles(desk: Desk) -> dict[str, str]:
     plan = read_plan(desk.project)
     tasks: list[Mapping[str, Any]] = list(desk.context.get("tasks", []))
-    titles = {f"builder[{number}]/task": task["title"] for number, task in enumerate(tasks, 1)}
-    if plan:
-        known = {task.id: task.title for task in plan.tasks}
-        for number, task in enumerate(tasks, 1):
-            titles[f"builder[{number}]/task"] = known.get(task["id"], task["title"])
-    return titles
+    known = {task.id: task.title for task in plan.tasks} if plan else {}
+    titles = {
+        f"builder[{number}]/task": known.get(task["id"], task["title"])
+        for number, task in enumerate(tasks, 1)
+    }
+    fixes = {f"test[{n}]/fix": f"Heal what failed in test run {n}" for n in range(1, MAX_FIXES + 1)}
+    return titles | fixes
 
 
 def _lower_first(title: str) -> str:

@@ -40,8 +40,8 @@ def feedback_result(desk: Desk, submission: BaseModel, _evidence: Evidence) -> R
 
     return Result(
         "docs(foundry): feedback of this build",
-        f"{count} patterns from {len(submission.issues)} issues and "
-        f"{len(submission.worked)} successes",
+        f"patterns: {count}; issues: {len(submission.issues)}; what worked: "
+        f"{len(submission.worked)}; recommendations: {len(submission.recommendations)}",
         artifacts={
             f"feedback/{feedback.file_name}": to_json(feedback),
             **{f"patterns/{name}": to_json(file) for name, file in patterns.items()},

@@ -2,7 +2,6 @@
 
 import re
 import shutil
-import tempfile
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +13,7 @@ from foundry.schema.checks import CheckResult, result_of
 from foundry.schema.command import CommandLimits
 from foundry.schema.plan import MAX_TASKS, ArchitectSubmission, ScoutSubmission
 from foundry.schema.work import DocsSubmission
+from foundry.store import runs
 
 VERIFY_SECONDS = 900
 SHELLS = {"sh", "bash", "shell", "console"}
@@ -139,7 +139,7 @@ def _run_documents(desk: Desk, documents: Iterable[str]) -> Iterable[CheckResult
         blocks = shell_blocks(text)
         if not blocks:
             continue
-        copy = Path(tempfile.mkdtemp(prefix="foundry-docs-"))
+        copy = _scratch(desk)
         try:
             desk.repository.export(copy)
             for number, block in enumerate(blocks, 1):
@@ -149,6 +149,13 @@ def _run_documents(desk: Desk, documents: Iterable[str]) -> Iterable[CheckResult
                 yield desk.told(result_of(f"{document} block {number}", "docs", result))
         finally:
             shutil.rmtree(copy, ignore_errors=True)
+
+
+def _scratch(desk: Desk) -> Path:
+    """A fresh folder outside the project; what a killed run left in it goes away here."""
+    folder = runs.folder(desk.start.run) / "docs"
+    shutil.rmtree(folder, ignore_errors=True)
+    return folder
 
 
 def _failures(checks: Iterable[CheckResult]) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from foundry.conversation.budget import Allowance
 from foundry.conversation.loop import Brief, Outcome, Watchers, converse
 from foundry.engine import briefing
 from foundry.engine.contracts import Contract, contract
-from foundry.engine.desk import Desk
+from foundry.engine.desk import Desk, own_files
 from foundry.engine.gates import Evidence
 from foundry.files import append_line
 from foundry.model.base import Model
@@ -82,7 +82,7 @@ def _tools(desk: Desk, promise: Contract, judge: _Judge) -> Toolset:
     available = project_tools(
         desk.project.root,
         desk.sandbox,
-        list_paths=lambda: list(desk.repository.files()),
+        list_paths=lambda: own_files(desk.repository.files()),
         grep=desk.repository.grep,
     )
     chosen = {name: available[name] for name in desk.instruction.step.tools}
@@ -112,4 +112,6 @@ def _watchers(desk: Desk, means: Means, conversation: str) -> Watchers:
 
 def _conversation_id(desk: Desk) -> str:
     step = desk.instruction.id.replace("/", "-").replace("[", "-").replace("]", "")
-    return f"{desk.start.run}-{len(desk.journal) + 1:04d}-{step}-{desk.instruction.attempt}"
+    name = f"{len(desk.journal) + 1:04d}-{step}"
+    killed = len(list(desk.project.conversations.glob(f"{desk.start.run}-{name}*")))
+    return f"{desk.start.run}-{name}" + (f"-again-{killed}" if killed else "")

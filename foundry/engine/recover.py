@@ -83,7 +83,7 @@ def _one_more(on_disk: Sequence[str], head: Sequence[str]) -> bool:
 def _clean(project: Project, repository: Repository, entries: Sequence[Entry]) -> Recovered:
     last = entries[-1] if entries else None
     if isinstance(last, Stop):
-        repository.run("checkout", "--quiet", "HEAD", "--", JOURNAL)  # without a torn line
+        repository.checkout(JOURNAL)  # without a torn line
         return Recovered(tuple(entries), edited=repository.changes())
     name = f"after-{_name(last)}" if last else "before-the-start"
     return Recovered(tuple(entries), salvage=salvage(project, repository, name))

@@ -29,7 +29,7 @@ from foundry.store.artifacts import read_plan, to_json
 from foundry.store.git import Repository
 from foundry.store.ledger import Ledger
 from foundry.store.patterns import Library
-from foundry.store.project import EVIDENCE, SESSION_SUMMARY, Project
+from foundry.store.project import EVIDENCE, FOLDER, SESSION_SUMMARY, Project
 from foundry.workflow.cursor import Blocked, Cursor, Finished, Instruction, after, due
 
 SUBJECT = 100
@@ -174,7 +174,7 @@ class Runner:
         if not done.contract.edits:
             setting.repository.restore()
         result = done.contract.result(desk, outcome.submission, done.evidence)
-        self._record(desk, result, done.evidence, outcome.spend)
+        self._record(desk, result, done.evidence, outcome.spend, outcome.rejections)
         return None
 
     def _act(self, desk: Desk) -> Ended | None:
@@ -187,7 +187,14 @@ class Runner:
         self._record(desk, result, Evidence((), checks), spend)
         return None
 
-    def _record(self, desk: Desk, result: Result, evidence: Evidence, spend: Spend) -> None:
+    def _record(
+        self,
+        desk: Desk,
+        result: Result,
+        evidence: Evidence,
+        spend: Spend,
+        rejections: tuple[str, ...] = (),
+    ) -> None:
         instruction = desk.instruction
         self._hold_head()  # a check's command may have moved it
         if result.effect:
@@ -202,6 +209,7 @@ class Runner:
             artifacts=tuple(result.artifacts),
             files=evidence.files,
             checks=tuple(_without_output(check) for check in evidence.checks),
+            rejections=rejections,
             spend=spend,
             message="\n\n".join(part for part in (result.subject, result.body) if part),
         )
@@ -268,6 +276,7 @@ class Runner:
         repository = self.setting.repository
         if repository.head() != self.head or repository.branch() != self.branch:
             repository.move_head(self.branch, self.head)
+            repository.checkout(FOLDER)  # the artifacts went along
 
     def _leaves(self, phase: str) -> bool:
         """Whether a phase that the person wants to look at has just ended."""

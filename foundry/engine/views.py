@@ -67,8 +67,8 @@ def build_log(records: Iterable[StepRecord], titles: dict[str, str]) -> str:
                 f"## {title}",
                 f"{record.at:%Y-%m-%d %H:%M:%S} UTC · {record.step} · attempt {record.attempt}",
                 record.summary,
-                _bullets(f"`{path}`" for path in record.files),
-                _bullets(f"`{c.command}` → {c.verdict}" for c in record.checks),
+                _titled("Files:", _bullets(f"`{path}`" for path in record.files)),
+                _titled("Shown by:", _bullets(_ran(check) for check in record.checks)),
             ).strip()
         )
     return "\n\n".join(parts) + "\n"
@@ -77,7 +77,8 @@ def build_log(records: Iterable[StepRecord], titles: dict[str, str]) -> str:
 def test_results(iteration: int, checks: Sequence[CheckResult], changed: Sequence[str]) -> str:
     """test-results-iteration-N.md."""
     failing = [check for check in checks if not check.holds]
-    verdict = "All checks hold." if not failing else f"{len(failing)} of {len(checks)} do not hold."
+    holding = len(checks) - len(failing)
+    verdict = "All checks hold." if not failing else f"{holding} of {len(checks)} checks hold."
     return _document(
         f"# Test results, iteration {iteration}",
         verdict if checks else "There is no check to run.",
@@ -166,6 +167,14 @@ def _bullets(lines: Iterable[str]) -> str:
 
 def _section(title: str, text: str) -> str:
     return f"## {title}\n\n{text}" if text else ""
+
+
+def _titled(title: str, text: str) -> str:
+    return f"{title}\n\n{text}" if text else ""
+
+
+def _ran(check: CheckResult) -> str:
+    return f"`{check.command}` → {check.verdict}"
 
 
 def _document(*parts: str) -> str:

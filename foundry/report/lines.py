@@ -34,7 +34,7 @@ class Figures:
             units.tokens(self.tokens) if talked else "",
             units.money(self.cost_usd) if talked else "",
             units.share(self.context or 0) if talked else "",
-            self.commit[:7],
+            safe(self.commit[:7]),
         )
 
 

@@ -60,6 +60,7 @@ class StepRecord(_Line):
     artifacts: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
     checks: tuple[CheckResult, ...] = ()
+    rejections: tuple[str, ...] = ()
     spend: Spend = Spend()
     message: str = ""
     tree: str = ""

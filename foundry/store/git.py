@@ -235,7 +235,13 @@ class Repository:
     def patch(self) -> bytes:
         """All changes against HEAD, untracked and binary files included, as a patch."""
         self.run("add", "--all")
-        plain = ("--no-ext-diff", "--no-textconv", "--no-color", "--src-prefix=a/", "--dst-prefix=b/")
+        plain = (
+            "--no-ext-diff",
+            "--no-textconv",
+            "--no-color",
+            "--src-prefix=a/",
+            "--dst-prefix=b/",
+        )
         out = self.run("diff", "--cached", "--binary", "--no-renames", *plain, "HEAD")
         return out.encode(errors="surrogateescape")
 
@@ -243,6 +249,10 @@ class Repository:
         """Make the work tree what HEAD holds; ignored files stay."""
         self.run("reset", "--quiet", "--hard", "HEAD")
         self.run("clean", "--quiet", "-ffd")
+
+    def checkout(self, path: str) -> None:
+        """Make a path what HEAD holds, in the index too; what HEAD does not have stays."""
+        self.run("checkout", "--quiet", "HEAD", "--", path)
 
     def restore_to_index(self) -> tuple[str, ...]:
         """Undo what changed since the last staging; returns the paths that had changed."""

@@ -58,7 +58,7 @@ class LittleProject:
     def step(self, step: str, artifacts: dict[str, str] | None = None, **fields: Any) -> str:
         """Accept a step; returns its commit."""
         self.seq += 1
-        phase = step.split("[")[0]
+        phase = step.split("[", maxsplit=1)[0]
         record = StepRecord(**self._line(), step=step, phase=phase, message=f"feat: {step}",
                             **{"spend": SPEND, **fields})  # fmt: skip
         return accept(self.project, self.repository, record, artifacts or {})[1]
@@ -71,7 +71,7 @@ class LittleProject:
     def fail(self, step: str, detail: str) -> None:
         """Journal a failed attempt."""
         self.seq += 1
-        attempt = Attempt(**self._line(), step=step, phase=step.split("[")[0], attempt=1,
+        attempt = Attempt(**self._line(), step=step, phase=step.split("[", maxsplit=1)[0], attempt=1,
                           reason="turns", detail=detail, message="chore: failed")  # fmt: skip
         accept(self.project, self.repository, attempt, {})
 

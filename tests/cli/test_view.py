@@ -163,7 +163,18 @@ def test_a_terminal_keeps_one_line_for_what_ended() -> None:
     text, _ = recorded()
     lines = [line.rstrip() for line in text.splitlines()]
     row = next(line for line in lines if line.startswith("✓ scout"))
-    assert row.split() == "✓ scout Look around 1m 12s 45.3k $0.14 12% 1a2b3c4".split()
+    assert row.split() == [
+        "✓",
+        "scout",
+        "Look",
+        "around",
+        "1m",
+        "12s",
+        "45.3k",
+        "$0.14",
+        "12%",
+        "1a2b3c4",
+    ]
     assert lines.count(f"{RESET} · builder 2/2 · attempt 2") == 1
     heads = [line for line in lines if line.endswith("ctx   commit")]
     assert len(heads) == 1
@@ -257,7 +268,7 @@ def test_the_view_fits_the_terminal(
     with terminal() as (stream, seen):
         feed(make_view(json=False, quiet=False, stdout=stream, stderr=stream))
     shown = b"".join(seen)
-    assert "Add the store".encode() in shown
+    assert b"Add the store" in shown
     assert (b"\x1b[" in shown) is moves
 
 

@@ -30,6 +30,7 @@ from tests.support.rehearsals import SPEC, SmallBuild, run, submit, write
 
 TASK = "builder[2]/task"
 LEAN = ("--skip", "docs", "--skip", "feedback")
+SCRATCH_LOCK = ".git/foundry-index.lock"
 BINARY = bytes([0, 1, 255, 10, 13, 10, 128])
 ODD = "caf\N{LATIN SMALL LETTER E WITH ACUTE} \N{SNOWMAN}.txt"
 STEPS = ["scout", "architect", "builder[1]/task", TASK, "test[1]/checks"]
@@ -291,7 +292,7 @@ def test_a_resume_that_is_killed_while_it_salvages(crash: Any, kill: Kill) -> No
 def test_a_resume_that_is_killed_while_it_reads_the_tree(crash: Any) -> None:
     crashed = crash()
     crashed.killed(ACCEPTED["after the line"])
-    wrapped = with_git(crashed, "read-tree", "kill -9 $PPID; : > .git/foundry-index.lock; exit 1")
+    wrapped = with_git(crashed, "read-tree", f"kill -9 $PPID; : > {SCRATCH_LOCK}; exit 1")
     assert wrapped.resume().wait() == -signal.SIGKILL
     crashed.finished()
     assert_exactly_once(crashed)
@@ -385,42 +386,33 @@ def test_killed_in_a_model_call(crash: Any) -> None:
     assert_salvaged(crashed, patch, {"blob.bin": BINARY})
 
 
-def in_a_tool(command: str) -> SmallBuild:
-    return SmallBuild(scenes={TASK: second_task(run(command))})
+def in_a_tool(first: str = "true") -> Callable[[Blocker], SmallBuild]:
+    def script(blocker: Blocker) -> SmallBuild:
+        return SmallBuild(scenes={TASK: second_task(run(blocker.command(first)))})
+
+    return script
 
 
-def in_a_tool_that_has_committed(command: str) -> SmallBuild:
-    own = "git checkout -q -b mine && git add -A && git commit -q -m mine"
-    return SmallBuild(scenes={TASK: second_task(run(f"{own}; {command}"))})
-
-
-def in_a_tool_that_has_amended(command: str) -> SmallBuild:
-    own = "git add -A && git commit -q --amend --no-edit"
-    return SmallBuild(scenes={TASK: second_task(run(f"{own}; {command}"))})
-
-
-def in_a_tool_that_has_reset(command: str) -> SmallBuild:
-    """The second conversation finds the accepted work where it was."""
-    own = f"test ! -e {ODD!r} || git reset -q --hard HEAD~2"
-    there = run("cat hello-1.txt test.sh")
-    more = [there, run(f"{command}"), turn(call("list_files"))]
-    return SmallBuild(scenes={TASK: second_task(run(f"{own}; {command}"))})
-
-
-def in_the_checks(command: str) -> SmallBuild:
-    checks = {"test": [{"name": "greetings", "command": f"{command}; sh test.sh"}]}
+def in_the_checks(blocker: Blocker) -> SmallBuild:
+    checks = {"test": [{"name": "greetings", "command": f"{blocker.command()}; sh test.sh"}]}
     return SmallBuild(scenes={TASK: second_task()}, checks=checks)
 
 
-def in_the_docs(command: str) -> SmallBuild:
-    readme = write("README.md", f"# Greetings\n\n```sh\n{command}\n```\n")
+def in_the_docs(blocker: Blocker) -> SmallBuild:
+    readme = write("README.md", f"# Greetings\n\n```sh\n{blocker.command()}\n```\n")
     return SmallBuild(scenes={TASK: second_task(), "docs": [readme, submit(summary="README.")]})
 
 
+IN_A_TOOL = {
+    "a tool call": "true",
+    "a tool call after its own commit": "git checkout -q -b mine; git add -A; git commit -qm mine",
+    "a tool call after it amended a commit": "git add -A; git commit -q --amend --no-edit",
+    "a tool call after it left the branch": "git checkout -q --detach",
+    "a tool call after it dropped commits": "git add -A; git reset -q --soft HEAD~2",
+    "a tool call after it rewound the journal": "git checkout -q HEAD~2 -- .context-foundry",
+}
 MIDDLE = {
-    "a tool call": (in_a_tool, [TASK]),
-    "a tool call after the model's own commit": (in_a_tool_that_has_committed, [TASK]),
-    "a tool call after the model amended a commit": (in_a_tool_that_has_amended, [TASK]),
+    **{name: (in_a_tool(first), [TASK]) for name, first in IN_A_TOOL.items()},
     "the checks": (in_the_checks, []),
     "the commands of the documentation": (in_the_docs, ["docs"]),
 }
@@ -428,10 +420,10 @@ MIDDLE = {
 
 @pytest.mark.parametrize(("script", "twice"), MIDDLE.values(), ids=MIDDLE)
 def test_killed_in_the_middle_of_a_command(
-    crash: Any, tmp_path: Path, script: Callable[[str], SmallBuild], twice: list[str]
+    crash: Any, tmp_path: Path, script: Callable[[Blocker], SmallBuild], twice: list[str]
 ) -> None:
-    blocker = Blocker.make(tmp_path / "blocker", tmp_path / "project")
-    crashed = crash(script(blocker.command), options=("--skip", "feedback"))
+    blocker = Blocker.make(tmp_path / "blocker")
+    crashed = crash(script(blocker), options=("--skip", "feedback"))
     child = crashed.build()
     pid = blocker.wait()
     child.signal(signal.SIGKILL)
@@ -444,6 +436,18 @@ def test_killed_in_the_middle_of_a_command(
     if TASK in twice:
         (patch,) = crashed.patches
         assert_salvaged(crashed, patch, {"blob.bin": BINARY})
+
+
+def test_killed_after_a_model_threw_accepted_work_away(crash: Any, tmp_path: Path) -> None:
+    blocker = Blocker.make(tmp_path / "blocker")
+    crashed = crash(in_a_tool("git reset -q --hard HEAD~2")(blocker), options=LEAN)
+    child = crashed.build()
+    blocker.wait()
+    child.signal(signal.SIGKILL)
+    assert child.wait() == -signal.SIGKILL
+    crashed.finished()
+    assert_exactly_once(crashed, twice=[TASK])
+    assert tree(crashed.folder) == RESULT
 
 
 LIBRARY = "foundry.store.patterns:atomic_write"

@@ -166,7 +166,9 @@ def _holds_together(built: Built) -> None:
     assert (built.folder / "hello-1.txt").exists() is done
 
 
-@pytest.mark.parametrize("name", [name for name, row in ROWS.items() if row.status is Status.PAUSED])
+@pytest.mark.parametrize(
+    "name", [name for name, row in ROWS.items() if row.status is Status.PAUSED]
+)
 def test_exit_code_of_a_pause(name):
     assert ROWS[name].status.exit_code == 4
 

@@ -164,20 +164,17 @@ class Blocker:
     """A shell command that blocks at its first run and tells so; later runs pass."""
 
     folder: Path
-    pidfile: Path
 
     @classmethod
-    def make(cls, folder: Path, project: Path) -> "Blocker":
+    def make(cls, folder: Path) -> "Blocker":
         folder.mkdir()
         os.mkfifo(folder / "ready")
-        return cls(folder, project / ".context-foundry" / "local" / "running.json")
+        return cls(folder)
 
-    @property
-    def command(self) -> str:
-        """It waits until the harness has noted it, as every command is noted that runs on."""
-        noted = f"until [ -s {self.pidfile} ]; do sleep 0.01; done"
+    def command(self, first: str = "true") -> str:
+        """`first` and then the blocking; at later runs neither."""
         blocks = f"echo $$ > {self.folder}/ready; sleep 1000"
-        return f"if mkdir {self.folder}/met 2>/dev/null; then {noted}; {blocks}; fi"
+        return f"if mkdir {self.folder}/met 2>/dev/null; then {first}; {blocks}; fi"
 
     def wait(self) -> int:
         """Wait until the command blocks; its shell's pid."""
