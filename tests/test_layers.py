@@ -19,7 +19,7 @@ FLOORS = [
     {"errors", "__init__"},
 ]
 FLOOR = {room: number for number, rooms in enumerate(FLOORS) for room in rooms}
-OWNERS = {"anthropic": "foundry/model/anthropic.py", "git": "foundry/store/git.py"}
+OWNERS = {"anthropic": "foundry/model/anthropic.py", "git": "foundry/store/git_command.py"}
 SOURCES = sorted((ROOT / "foundry").rglob("*.py"))
 
 

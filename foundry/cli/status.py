@@ -25,3 +25,7 @@ def command(folder: Path, as_json: bool) -> None:
     from foundry.report.status_view import status_view
 
     show(status_view(report))
+    if report.resume:  # not laid out: whoever copies it wants it in one piece
+        from foundry.report.safe import safe
+
+        click.echo(f"\ngo on with: {safe(report.resume)}")

@@ -57,7 +57,7 @@ def _run_all(
 ) -> tuple[tuple[CheckResult, ...], tuple[str, ...]]:
     """Set up, then run every check; afterwards the tree is what it was before."""
     checks = read_checks(desk.project) or Checks()
-    desk.repository.stage_all()
+    snapshot = desk.repository.stage_all()
     results: list[CheckResult] = []
     for check in checks.setup:
         result = _run(desk, check, "setup")
@@ -70,7 +70,7 @@ def _run_all(
         for kind, check in _verifying(checks):
             result = _judge(_run(desk, check, kind), before.get(check.name))
             results.append(desk.told(result))
-    changed = own_files(desk.repository.restore_to_index())
+    changed = own_files(desk.repository.restore_to(snapshot))
     return tuple(results), changed
 
 

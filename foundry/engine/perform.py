@@ -75,6 +75,8 @@ class _Judge:
     def __call__(self, submission: BaseModel) -> tuple[str, ...]:
         self._hold_head()
         self.evidence = self._promise.gate(self._desk, submission)
+        if self.evidence.problems:
+            self._desk.repository.unstage()  # for the model's own git nothing has happened
         return self.evidence.problems
 
 

@@ -3,7 +3,7 @@
 import shlex
 import shutil
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,7 +25,8 @@ from foundry.sandbox.pidfile import reap_orphans
 from foundry.sandbox.process import ProcessSandbox
 from foundry.schema.base import now
 from foundry.schema.events import Note, Observer, RunEnded, RunStarted, Waiting
-from foundry.schema.journal import Resume, Start, Stop
+from foundry.schema.journal import Entry, Resume, Start, StepRecord, Stop
+from foundry.schema.plan import Plan
 from foundry.schema.run import Limits, RunOptions, Status
 from foundry.schema.workflow import Workflow
 from foundry.store import journal, runs, sessionlog
@@ -198,7 +199,7 @@ def _taken_up(found: _Found) -> _Found:
     read_checks(project)
     patch: dict[str, Any] = {}
     if plan and f"{FOLDER}/{TASKS}" in recovered.edited:
-        patch["tasks"] = [{"id": task.id, "title": task.title} for task in plan.in_order()]
+        patch["tasks"] = _tasks_of(plan, recovered.entries)
     entry = Resume(
         seq=last.seq + 1,
         at=now(),
@@ -210,6 +211,20 @@ def _taken_up(found: _Found) -> _Found:
     committed, _ = accept(project, found.repository, entry, {})
     entries = (*recovered.entries, committed)
     return _Found(project, found.repository, Recovered(entries), found.options)
+
+
+def _tasks_of(plan: Plan, entries: Sequence[Entry]) -> list[dict[str, str]]:
+    """The tasks of a plan that a person changed: what is built keeps its place, then the rest."""
+    known: list[dict[str, str]] = []
+    built = 0
+    for entry in entries:
+        if isinstance(entry, StepRecord | Resume):
+            known = entry.patch.get("tasks", known)
+            built += getattr(entry, "phase", "") == "builder"
+    done = known[:built]
+    ids = {task["id"] for task in done}
+    rest = [task for task in plan.in_order() if task.id not in ids]
+    return [*done, *({"id": task.id, "title": task.title} for task in rest)]
 
 
 def _workflow_of(found: _Found) -> Workflow:

@@ -17,7 +17,8 @@ from foundry.report.levels import UNCONFINED, confinement
 from foundry.report.reach import Answer, reach
 from foundry.sandbox.process import ProcessSandbox
 from foundry.schema.base import Value
-from foundry.store.git import Repository, version
+from foundry.store.git import Repository
+from foundry.store.git_command import version
 
 OLDEST_PYTHON = (3, 11)
 OLDEST_GIT = (2, 30)

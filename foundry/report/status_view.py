@@ -31,8 +31,6 @@ def status_view(report: StatusReport) -> RenderableType:
     parts: list[RenderableType] = [_head(report), _facts(report), Text(), _phases(report)]
     if report.tasks:
         parts += [Text(), _tasks(report)]
-    if report.resume:
-        parts += [Text(), Text(f"go on with: {safe(report.resume)}")]
     return Group(*parts)
 
 

@@ -1,50 +1,14 @@
-"""Git, through GitPython's command interface: the only module that imports it.
+"""What Foundry does with a git repository: one class, one work tree."""
 
-The git command line and not GitPython's own index: for a commit in a large tree it is an order of
-magnitude faster. Every call names the repository and the work tree itself, runs no hooks, signs
-nothing and asks nothing, so that what stands in the project can't steer it.
-"""
-
-import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from foundry.config import home
 from foundry.errors import ProjectError
-from foundry.files import atomic_write
-
-if TYPE_CHECKING:
-    from git.cmd import Git
+from foundry.store.git_command import GitCommand, last_line
 
 RUN_TRAILER = "Foundry-Run"
 STEP_TRAILER = "Foundry-Step"
-
-_INHERITED = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_PREFIX")
-_SETTINGS = (
-    *("-c", "core.hooksPath=/dev/null"),
-    *("-c", "core.fsmonitor=false"),
-    *("-c", "core.quotePath=false"),
-    *("-c", "commit.gpgSign=false"),
-    *("-c", "gc.auto=0"),
-    *("-c", "advice.detachedHead=false"),
-    *("-c", "user.useConfigOnly=true"),
-)
-_JUNK = """\
-__pycache__/
-*.pyc
-*.egg-info/
-.venv/
-venv/
-node_modules/
-.pytest_cache/
-.mypy_cache/
-.ruff_cache/
-.coverage
-.DS_Store
-*.swp
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,42 +20,8 @@ class Commit:
     step: str
 
 
-class Repository:
+class Repository(GitCommand):
     """One work tree."""
-
-    def __init__(self, root: Path, *, git_dir: Path | None = None) -> None:
-        self.root = root
-        self._git = _git(root)
-        self._git_dir = git_dir
-
-    def run(self, *arguments: str, env: Mapping[str, str] | None = None, check: bool = True) -> str:
-        """Run git and return what it printed; a failure is a ProjectError with git's own words."""
-        status, out, err = self.attempt(*arguments, env=env)
-        if status and check:
-            raise ProjectError(
-                f"git {arguments[0]} failed in {self.root}: {_last_line(err or out)}"
-            )
-        return out
-
-    def attempt(
-        self, *arguments: str, env: Mapping[str, str] | None = None
-    ) -> tuple[int, str, str]:
-        """Run git and return its exit code, output and errors."""
-        from git.exc import GitCommandNotFound
-
-        place = () if self._git_dir is None else (f"--git-dir={self._git_dir}", "--work-tree=.")
-        command = ["git", *place, *_SETTINGS, "-c", f"core.excludesFile={_excludes()}", *arguments]
-        try:
-            status, out, err = self._git.execute(
-                command,
-                env=dict(env or {}),
-                with_extended_output=True,
-                with_exceptions=False,
-                strip_newline_in_stdout=False,
-            )
-        except GitCommandNotFound as error:
-            raise _no_git() from error
-        return int(status), _text(out), _text(err)
 
     # -- reading -----------------------------------------------------------------------------
 
@@ -190,7 +120,7 @@ class Repository:
             options.append("-i")
         status, out, err = self.attempt("grep", *options, "-e", pattern, "--", path)
         if status > 1:
-            raise ProjectError(_last_line(err))
+            raise ProjectError(last_line(err))
         return out.splitlines()
 
     # -- writing -----------------------------------------------------------------------------
@@ -254,8 +184,14 @@ class Repository:
         """Make a path what HEAD holds, in the index too; what HEAD does not have stays."""
         self.run("checkout", "--quiet", "HEAD", "--", path)
 
-    def restore_to_index(self) -> tuple[str, ...]:
-        """Undo what changed since the last staging; returns the paths that had changed."""
+    def unstage(self) -> None:
+        """Make the index what HEAD holds; files stay as they are."""
+        self.run("reset", "--quiet")
+
+    def restore_to(self, tree: str) -> tuple[str, ...]:
+        """Make files and index what `tree`, from `stage_all`, holds; returns what had changed."""
+        if self.attempt("write-tree")[1].strip() != tree:
+            self.run("read-tree", "--reset", tree)
         out = self.run("diff", "--name-only", "-z")
         out += self.run("ls-files", "-z", "--others", "--exclude-standard")
         paths = tuple(path for path in out.split("\0") if path)
@@ -294,45 +230,3 @@ class Repository:
                 branch = fields.get("branch", "").removeprefix("refs/heads/")
                 found.append((Path(fields["worktree"]), branch))
         return tuple(found)
-
-
-def version() -> str:
-    """Git's version; raises ProjectError without git."""
-    from git.exc import GitCommandNotFound
-
-    try:
-        return str(_git(Path.cwd()).execute(["git", "--version"])).removeprefix("git version ")
-    except GitCommandNotFound as error:
-        raise _no_git() from error
-
-
-def _git(root: Path) -> "Git":
-    os.environ.setdefault("GIT_PYTHON_REFRESH", "quiet")
-    from git.cmd import Git
-
-    git = Git(str(root))
-    git.update_environment(GIT_TERMINAL_PROMPT="0", LC_ALL="C")
-    for name in _INHERITED:  # as set when a git hook calls us: they would point elsewhere
-        os.environ.pop(name, None)
-    return git
-
-
-def _excludes() -> Path:
-    """Our list of what is never worth a commit; it stands in for the user's global one."""
-    path = home() / "git-excludes"
-    if not path.exists():
-        atomic_write(path, _JUNK)
-    return path
-
-
-def _no_git() -> ProjectError:
-    return ProjectError("git is not installed", hint="Install git 2.30 or newer")
-
-
-def _last_line(text: str) -> str:
-    lines: Sequence[str] = [line for line in text.splitlines() if line.strip()]
-    return lines[-1] if lines else "no message"
-
-
-def _text(raw: object) -> str:
-    return raw if isinstance(raw, str) else bytes(raw).decode(errors="surrogateescape")  # type: ignore[call-overload]

@@ -29,7 +29,6 @@ def edit_tool(project: ProjectFolder) -> Tool[EditFile]:
     """`edit_file` for a project."""
 
     def call(arguments: EditFile) -> str:
-        project.locate(arguments.path, write=True)
         text = read_text(project, arguments.path)
         old, new = _endings_of(text, arguments.old, arguments.new)
         content = edited(text, old, new, replace_all=arguments.replace_all)

@@ -102,7 +102,8 @@ def after(workflow: Workflow, cursor: Cursor, entry: Entry) -> Cursor:
         case Resume():
             attempts = 0 if cursor.stopped is Status.FAILED else cursor.attempts
             context = {**cursor.context, **entry.patch}
-            return replace(cursor, context=context, attempts=attempts, stopped=None)
+            moved = replace(cursor, context=context, attempts=attempts, stopped=None)
+            return _renewed(workflow, moved, entry.patch) if entry.patch else moved
         case _:
             return cursor
 
@@ -124,6 +125,15 @@ def _advance(workflow: Workflow, cursor: Cursor, record: StepRecord) -> Cursor:
         loop=replace(cursor.loop, body=cursor.loop.body + 1) if cursor.loop else None,
     )
     return _settle(workflow, moved)
+
+
+def _renewed(workflow: Workflow, cursor: Cursor, patch: Mapping[str, Any]) -> Cursor:
+    """The cursor with the items that a person changed; those that are done keep their places."""
+    step = workflow.steps[cursor.index] if cursor.loop else None
+    if isinstance(step, LoopStep) and cursor.loop and step.loop.items.split(".")[0] in patch:
+        loop = replace(cursor.loop, items=_items(step, cursor.context))
+        return _settle(workflow, replace(cursor, loop=loop))
+    return cursor
 
 
 def _settle(workflow: Workflow, cursor: Cursor) -> Cursor:

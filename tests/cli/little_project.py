@@ -71,8 +71,9 @@ class LittleProject:
     def fail(self, step: str, detail: str) -> None:
         """Journal a failed attempt."""
         self.seq += 1
-        attempt = Attempt(**self._line(), step=step, phase=step.split("[", maxsplit=1)[0], attempt=1,
-                          reason="turns", detail=detail, message="chore: failed")  # fmt: skip
+        phase = step.split("[", maxsplit=1)[0]
+        attempt = Attempt(**self._line(), step=step, phase=phase, attempt=1, reason="turns",
+                          detail=detail, message="chore: failed", spend=SPEND)  # fmt: skip
         accept(self.project, self.repository, attempt, {})
 
     def stop(self, status: Status, reason: str) -> None:

@@ -15,7 +15,7 @@ from scripted_events import BUILD, STARTED, ended
 
 from foundry.cli import log, show, status
 from foundry.engine.session import locked
-from foundry.errors import ArtifactError, InputError, JournalError, ProjectError
+from foundry.errors import InputError, JournalError, ProjectError
 from foundry.report.lines import RESET
 from foundry.report.status import StatusReport, status_of
 from foundry.schema.messages import Usage
@@ -84,7 +84,7 @@ def test_a_run_that_nobody_works_on_was_killed(little: LittleProject) -> None:
     assert (builder.steps, builder.failed_attempts) == (1, 1)
     assert report.due == "builder 2/2: Add the commands"
     assert report.commits == 5
-    assert (report.tokens, report.cost_usd) == (3_600, pytest.approx(0.15))
+    assert (report.tokens, report.cost_usd) == (4_800, pytest.approx(0.2))
     assert report.peak_context_share == pytest.approx(0.1)
     assert report.elapsed_seconds == 40
     assert not little.project.local.exists()
@@ -168,9 +168,9 @@ def test_status_fits_its_terminal(little: LittleProject, columns: int) -> None:
     assert "1/2" in text
     plain = call(status.command, little.root).stdout
     assert plain.startswith("● interrupted: the process that worked on it is gone")
-    assert f"go on with: foundry resume {little.root}" in plain.replace("\n", "")
+    assert f"go on with: foundry resume {little.root}" in plain.splitlines()
     assert all(line == line.rstrip() for line in plain.splitlines())
-    assert plain.isascii() or "\x1b" not in plain
+    assert "\x1b" not in plain
 
 
 # -- show ------------------------------------------------------------------------------------
@@ -262,11 +262,8 @@ def test_evidence_of_another_shape_is_shown_as_json(little: LittleProject) -> No
 def test_a_broken_tasks_file_does_not_stop_anyone_from_looking(little: LittleProject) -> None:
     little.planned()
     little.artifact("tasks.json", "{")
-    try:
-        assert call(status.command, little.root).exit_code == 0
-        assert call(show.command, "--dir", little.root, "tasks").stdout == "{"
-    except ArtifactError as error:
-        pytest.fail(str(error))
+    assert call(status.command, little.root).exit_code == 0
+    assert call(show.command, "--dir", little.root, "tasks").stdout == "{"
 
 
 # -- log -------------------------------------------------------------------------------------

@@ -57,6 +57,7 @@ def test_three_fixes_that_do_not_help_leave_it_unverified(build):
     assert "**Failed**: still failing after 4 test runs" in artifact(built, "test-final-report.md")
     evidence = json.loads(artifact(built, "evidence.json"))
     assert {each["state"] for each in evidence["requirements"]} == {"built"}
+    assert [each["status"] for each in evidence["documentation"]] == ["failed"]
 
 
 def test_failing_set_up_runs_no_check(build):
@@ -66,7 +67,7 @@ def test_failing_set_up_runs_no_check(build):
         "lint": [check("style", "true")],
         "run": [check("start", "true")],
     }
-    built = build(SmallBuild(tasks=1, checks=checks, broken=True))
+    built = build(SmallBuild(tasks=1, checks=checks, broken=True, heals=9))
     assert built.ended.status is Status.UNVERIFIED
     assert checks_of(built, "test[1]/checks") == {
         "install": "failed", "unit": "not_run", "style": "not_run", "start": "not_run",
@@ -99,7 +100,13 @@ def test_what_checks_leave_behind_is_undone(build):
 
 @pytest.mark.parametrize(
     "command",
-    ["git commit -qam sneaky --allow-empty", "git checkout -qb elsewhere", "git reset -q HEAD~1"],
+    [
+        "git commit -qam sneaky --allow-empty",
+        "git checkout -qb elsewhere",
+        "git reset -q HEAD~1",
+        "git reset -q --hard HEAD~1",
+        "rm -f .git/index",
+    ],
 )
 def test_a_check_can_not_move_the_branch(build, command):
     built = build(SmallBuild(tasks=1, checks={"test": [check("unit", command)]}))
@@ -108,11 +115,12 @@ def test_a_check_can_not_move_the_branch(build, command):
     commits = built.repository.run("log", "--format=%s").splitlines()
     assert len(commits) == len(built.commits) == len(built.journal)
     assert "sneaky" not in commits
+    assert built.repository.show("hello-1.txt") == "hello 1\nhello again\n"
 
 
 def test_check_that_takes_too_long_is_stopped_and_failed(build):
     checks = {"test": [check("unit", "echo begun; sleep 600", timeout_seconds=0.5)]}
-    built = build(SmallBuild(tasks=1, checks=checks, broken=True))
+    built = build(SmallBuild(tasks=1, checks=checks, broken=True, heals=9))
     assert built.ended.status is Status.UNVERIFIED
     assert checks_of(built, "test[1]/checks") == {"unit": "failed"}
     results = artifact(built, "test-results-iteration-1.md")

@@ -58,6 +58,16 @@ def test_commits_of_the_model_are_folded_into_the_one_of_the_step(build):
     assert built.repository.show("hello-1.txt") is not None
 
 
+def test_a_verify_command_can_not_take_the_work_away(build):
+    """A stash or a reset in it empties index and tree: the snapshot before it counts."""
+    small = SmallBuild(tasks=1)
+    payload = dict(small.architect()[0].content[0]["input"])
+    hiding = {**small.task(1), "verify": "grep -q hello hello-1.txt && git stash -qu"}
+    plan = submit(**{**payload, "plan": {**payload["plan"], "tasks": [hiding]}})
+    built = build(SmallBuild(tasks=1, scenes={"architect": [plan]}), skip=REST)
+    assert built.repository.show("hello-1.txt") == "hello 1\nhello again\n"
+
+
 def test_a_step_that_only_looks_can_change_nothing(build):
     scout = [run("echo made by scout > sneaked.txt"), *SmallBuild().scout()[1:]]
     built = build(SmallBuild(tasks=1, scenes={"scout": scout}), skip=REST)

@@ -37,7 +37,7 @@ class Kill:
 
     With `inside`, only calls within the acceptance of that step or entry ("stop", "start",
     "resume") count; `words` have to occur in the call's arguments. "torn": half of what is to be
-    written is, then it dies.
+    written is, then it dies. With another `number` it is that signal, and the call goes on.
     """
 
     target: str
@@ -45,6 +45,7 @@ class Kill:
     inside: str = ""
     words: str = ""
     nth: int = 1
+    number: int = signal.SIGKILL
 
 
 class Child:
@@ -69,6 +70,11 @@ class Child:
     def signal(self, number: int) -> None:
         assert self._process.pid
         os.kill(self._process.pid, number)
+
+    def ctrl_c(self) -> None:
+        """What a terminal does: SIGINT to the process and to the git that it runs."""
+        assert self._process.pid
+        os.killpg(self._process.pid, signal.SIGINT)
 
     def wait(self) -> int:
         """The exit code: negative for a signal."""
@@ -100,6 +106,7 @@ def _child(
     for standard in (1, 2):
         os.dup2(descriptor, standard)
     os.close(descriptor)
+    os.setpgrp()  # Ctrl-C strikes a whole group
     if kill:
         arm(kill)
     if program is None:
@@ -126,10 +133,9 @@ def arm(kill: Kill) -> None:
             if kill.when == "torn":
                 file, raw = arguments
                 file.write(raw[: len(raw) // 2])
-            elif kill.when == "after":
-                function(*arguments, **named)
-            os.kill(os.getpid(), signal.SIGKILL)
-            raise AssertionError("unreachable")
+            result = function(*arguments, **named) if kill.when == "after" else None
+            os.kill(os.getpid(), kill.number)
+            return function(*arguments, **named) if kill.when == "before" else result
 
         return call
 
@@ -157,6 +163,25 @@ def _wrap(target: str, wrapper: Callable[[Callable[..., Any]], Callable[..., Any
     for each in owners:
         owner = getattr(owner, each)
     setattr(owner, name, wrapper(getattr(owner, name)))
+
+
+ONE_STEP = 50
+"""What a process ends with that did one step of a run which is not over."""
+
+
+def one_step(arguments: Sequence[str]) -> int:
+    """The command line, in a process that does one step and is gone: nothing tidies up."""
+    from foundry.cli.main import run
+    from foundry.engine.runner import Ended, Runner
+
+    def advance_once(self: Runner) -> Ended:
+        ended = self.advance()
+        if ended is None:
+            os._exit(ONE_STEP)
+        return self.stop(ended)
+
+    Runner.run = advance_once  # type: ignore[method-assign]
+    return run(list(arguments))
 
 
 @dataclass(frozen=True)

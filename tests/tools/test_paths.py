@@ -1,12 +1,11 @@
 """What tools may reach. Every refusal here is an attack that has worked somewhere."""
 
-import ctypes
 import errno
 import os
 import socket
 import stat
+import subprocess
 import sys
-import threading
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -197,34 +196,33 @@ def test_a_link_created_between_two_calls(project: ProjectFolder, root: Path):
     assert read(project, "was-src/app.py") == b"code"
 
 
+SWAP = """
+import ctypes, os, sys
+libc, here, exchange = ctypes.CDLL(None), -100, 2
+flip, evil = map(os.fsencode, sys.argv[1:])
+print(libc.renameat2(here, flip, here, evil, exchange), flush=True)
+while True:
+    libc.renameat2(here, flip, here, evil, exchange)
+"""
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="swaps names with renameat2")
 def test_a_link_swapped_in_during_calls(project: ProjectFolder, root: Path):
     """A command that swaps a folder for a link, as fast as it can, never leads us outside."""
     (root / "flip").mkdir()
     (root / "flip/secret").write_bytes(b"inside")
     (root / "evil").symlink_to("../outside")
-    names = [os.fsencode(root / name) for name in ("flip", "evil")]
-    libc, here, exchange = ctypes.CDLL(None), -100, 2
-    swaps, done = 0, threading.Event()
-
-    def swap() -> None:
-        nonlocal swaps
-        while not done.is_set():
-            assert libc.renameat2(here, names[0], here, names[1], exchange) == 0
-            swaps += 1
-
-    attacker = threading.Thread(target=swap)
-    attacker.start()
     seen = set()
-    try:
-        for _ in range(1000):
+    command = [sys.executable, "-c", SWAP, str(root / "flip"), str(root / "evil")]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as attacker:
+        assert attacker.stdout is not None
+        assert attacker.stdout.readline() == b"0\n"
+        for _ in range(2000):
             for act in (read, write):
                 with suppress(ToolError):
                     seen.add(act(project, "flip/secret"))
-    finally:
-        done.set()
-        attacker.join()
-    assert swaps
+        assert attacker.poll() is None
+        attacker.kill()
     assert seen
     assert not seen & {SECRET, len(SECRET)}
     assert snapshot(root.parent / "outside") == {"secret": SECRET}
