@@ -15,7 +15,7 @@ FLOORS = [
     {"tools"},
     {"sandbox", "model", "workflow", "store"},
     {"schema"},
-    {"config", "log", "files"},
+    {"config", "log", "files", "exitcodes"},
     {"errors", "__init__"},
 ]
 FLOOR = {room: number for number, rooms in enumerate(FLOORS) for room in rooms}

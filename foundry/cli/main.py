@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from foundry.errors import FoundryError
+from foundry.exitcodes import EXIT_CODES
 
 COMMANDS: Mapping[str, Mapping[str, str]] = {
     "Start": {
@@ -26,11 +27,7 @@ COMMANDS: Mapping[str, Mapping[str, str]] = {
     },
 }
 
-EPILOG = """\
-Exit codes: 0 verified; 1 failed, or bad input; 2 wrong usage; 3 finished but unverified
-(tests failing, checks missing); 4 paused and resumable (budget, deadline, limit, approval,
---pause-after); 130 interrupted and resumable.
-"""
+EPILOG = "\b\nExit codes:\n" + "\n".join(f"  {c:>3} {why}" for c, why in EXIT_CODES.items())
 
 
 FREE = "Free some space or mend the permissions, then run `foundry resume`"

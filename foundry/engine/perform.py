@@ -18,6 +18,7 @@ from foundry.model.base import Model
 from foundry.schema.messages import Message, Usage
 from foundry.schema.run import Limits
 from foundry.store.ledger import Ledger
+from foundry.store.project import FOLDER
 from foundry.tools.base import Toolset
 from foundry.tools.submit import NAME as SUBMIT
 from foundry.tools.submit import submit_tool
@@ -74,6 +75,7 @@ class _Judge:
 
     def __call__(self, submission: BaseModel) -> tuple[str, ...]:
         self._hold_head()
+        self._desk.repository.checkout(FOLDER)  # the artifacts are ours: the model's edits go
         self.evidence = self._promise.gate(self._desk, submission)
         if self.evidence.problems:
             self._desk.repository.unstage()  # for the model's own git nothing has happened

@@ -18,7 +18,7 @@ from foundry.engine.accept import JOURNAL, commit
 from foundry.errors import JournalError
 from foundry.files import atomic_write
 from foundry.schema.journal import Entry, Start, Stop
-from foundry.store import journal
+from foundry.store import journal, runs
 from foundry.store.git import RUN_TRAILER, Repository
 from foundry.store.project import Project
 
@@ -39,7 +39,7 @@ class Recovered:
 def recover(project: Project, repository: Repository) -> Recovered:
     """Bring journal, HEAD and tree together; raises JournalError when they can't be."""
     _remove_stale_locks(project, repository)
-    head = _fold_back_foreign_commits(repository)
+    head = _fold_back_foreign_commits(project, repository)
     on_disk = _disk_lines(project)
     source = JOURNAL
     if on_disk == head:
@@ -112,14 +112,14 @@ def _lines_at(repository: Repository, revision: str) -> tuple[str, ...]:
     return journal.split(text).lines if text else ()
 
 
-def _fold_back_foreign_commits(repository: Repository) -> tuple[str, ...]:
+def _fold_back_foreign_commits(project: Project, repository: Repository) -> tuple[str, ...]:
     """Take back where a dying step's own commands moved HEAD; their changes stay in the tree.
 
     What happened to HEAD after a Stop line is a person's doing and stays.
     """
     lines = _head_lines(repository)
     start = journal.parse(lines, source=JOURNAL)[0] if lines else None
-    if not isinstance(start, Start):
+    if not isinstance(start, Start) or not _works_here(start.run, project):
         return lines
     own = _newest_own(repository, start)
     if not own or (own == repository.head() and start.branch in ("", repository.branch())):
@@ -129,6 +129,12 @@ def _fold_back_foreign_commits(repository: Repository) -> tuple[str, ...]:
         return lines
     repository.move_head(start.branch or repository.branch(), own)
     return own_lines
+
+
+def _works_here(run: str, project: Project) -> bool:
+    """Whether this is the run's own place, and its journal did not just come with the base."""
+    options = runs.load(run)
+    return options is not None and options.root == str(project.root)
 
 
 def _newest_own(repository: Repository, start: Start) -> str:

@@ -1,39 +1,26 @@
 """Advance a run: ask the cursor what is due, do it, accept it, until the run ends or pauses."""
 
 import time
-from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from functools import reduce
-from typing import Any
 
-from foundry.engine import summary
-from foundry.engine.accept import Committed, accept
+from foundry.engine import lines, summary
 from foundry.engine.actions import act
-from foundry.engine.deploy import Ask
 from foundry.engine.desk import Desk
 from foundry.engine.gates import Evidence
 from foundry.engine.perform import Means, Performed, perform
+from foundry.engine.progress import Progress, Setting
 from foundry.engine.recover import salvage
 from foundry.engine.result import Result
 from foundry.errors import ArtifactError, ModelRejected, ModelUnavailable
-from foundry.model.base import Model
-from foundry.sandbox.base import Sandbox
 from foundry.schema.base import now
-from foundry.schema.checks import CheckResult
-from foundry.schema.events import AttemptFailed, Note, Observer, StepEnded, StepStarted
-from foundry.schema.journal import Attempt, Entry, Intent, Spend, StepRecord, Stop
+from foundry.schema.events import AttemptFailed, Note
+from foundry.schema.journal import Entry, Spend
 from foundry.schema.run import RunOptions, Status
-from foundry.schema.workflow import Workflow
-from foundry.store.artifacts import read_plan, to_json
-from foundry.store.git import Repository
-from foundry.store.ledger import Ledger
-from foundry.store.patterns import Library
-from foundry.store.project import EVIDENCE, FOLDER, SESSION_SUMMARY, Project
-from foundry.workflow.cursor import Blocked, Cursor, Finished, Instruction, after, due
+from foundry.store.artifacts import to_json
+from foundry.store.project import EVIDENCE, SESSION_SUMMARY
+from foundry.workflow.cursor import Blocked, Finished, Instruction, due
 
-SUBJECT = 100
-KEPT_DETAIL = 2_000
 LONGEST_WISH = 90 * 24 * 3600.0
 """Seconds. A server that asks to wait longer does not mean it."""
 
@@ -46,39 +33,12 @@ class Ended:
     reason: str
 
 
-@dataclass(frozen=True)
-class Setting:
-    """What stays the same while a process works on a run."""
-
-    project: Project
-    repository: Repository
-    workflow: Workflow
-    options: RunOptions
-    model: Callable[[str], Model]
-    sandbox: Sandbox
-    library: Library
-    observe: Observer
-    ask: Ask
-    ledger: Ledger
-    deadline: float
-    on_text: Callable[[str], None] | None = None
-
-
-@dataclass
 class Runner:
-    """A run in progress. All that it knows stands in the journal: a new process knows the same."""
+    """Works on a run, one step at a time."""
 
-    setting: Setting
-    journal: tuple[Entry, ...]
-    cursor: Cursor = field(init=False)
-    head: str = field(init=False)
-    branch: str = field(init=False)
-
-    def __post_init__(self) -> None:
-        workflow = self.setting.workflow
-        self.cursor = reduce(lambda c, e: after(workflow, c, e), self.journal, Cursor())
-        self.head = self.setting.repository.head()
-        self.branch = self.setting.repository.branch()
+    def __init__(self, setting: Setting, journal: tuple[Entry, ...]) -> None:
+        self.setting = setting
+        self.progress = Progress(setting, journal)
 
     def run(self) -> Ended:
         """Advance until the run ends or pauses, and journal how."""
@@ -94,14 +54,12 @@ class Runner:
 
     def advance(self) -> Ended | None:
         """Do the step that is due; an Ended when there is none, or none may be done now."""
-        match due(self.setting.workflow, self.cursor):
+        match self.progress.due():
             case Finished():
-                return Ended(*summary.final_status(self._facts()))
+                return Ended(*summary.final_status(self.progress.facts()))
             case Blocked(instruction, reason):
-                tries = instruction.attempt - 1
-                return Ended(
-                    Status.FAILED, f"{instruction.id} failed {tries} times: {_line(reason)}"
-                )
+                tries, why = instruction.attempt - 1, lines.one_line(reason)
+                return Ended(Status.FAILED, f"{instruction.id} failed {tries} times: {why}")
             case Instruction() as instruction:
                 if time.monotonic() >= self.setting.deadline:
                     return _pause("deadline", self.setting.options)
@@ -109,45 +67,25 @@ class Runner:
 
     def stop(self, ended: Ended) -> Ended:
         """Take back partial work, write the summaries and journal the ending."""
-        repository = self.setting.repository
-        self._hold_head()
-        kept = salvage(self.setting.project, repository, f"stopped-{len(self.journal)}")
+        progress = self.progress
+        progress.hold_head()
+        kept = salvage(
+            self.setting.project, self.setting.repository, f"stopped-{len(progress.journal)}"
+        )
         if kept:
             self.setting.observe(Note(f"partial work is kept in {kept}"))
-        self._write_stop(ended)
+        facts = progress.facts()
+        about = summary.session_summary(facts, ended.status, ended.reason, now())
+        proof = summary.evidence(facts, ended.status)
+        progress.accept(
+            lines.stop(progress.line(), ended.status, ended.reason),
+            {SESSION_SUMMARY: to_json(about), EVIDENCE: to_json(proof)},
+        )
         return ended
 
-    def _write_stop(self, ended: Ended) -> None:
-        facts, at = self._facts(), now()
-        entry = Stop(
-            **self._line_fields(),
-            status=ended.status,
-            reason=_line(ended.reason),
-            message=f"chore(foundry): {ended.status}, {_line(ended.reason)}"[:SUBJECT],
-        )
-        summaries = {
-            SESSION_SUMMARY: to_json(
-                summary.session_summary(facts, ended.status, ended.reason, at)
-            ),
-            EVIDENCE: to_json(summary.evidence(facts, ended.status)),
-        }
-        self._accept(entry, summaries)
-
-    # -- one step ----------------------------------------------------------------------------
-
     def _do(self, instruction: Instruction) -> Ended | None:
-        desk = self._desk(instruction)
-        self.setting.observe(
-            StepStarted(
-                step=instruction.id,
-                phase=instruction.phase,
-                title=_title(instruction),
-                attempt=instruction.attempt,
-                conversation=not instruction.step.action,
-                number=instruction.number,
-                total=instruction.total,
-            )
-        )
+        desk = self.progress.desk(instruction)
+        self.setting.observe(lines.started(instruction))
         ended = self._act(desk) if instruction.step.action else self._converse(desk)
         if ended is None and self._leaves(instruction.phase):
             return Ended(Status.PAUSED, f"asked to pause after {instruction.phase}")
@@ -161,7 +99,7 @@ class Runner:
             deadline=setting.deadline,
             ledger=setting.ledger,
             system=setting.workflow.system,
-            hold_head=self._hold_head,
+            hold_head=self.progress.hold_head,
             on_text=setting.on_text,
         )
         done = perform(desk, means)
@@ -184,7 +122,7 @@ class Runner:
             return Ended(Status.PAUSED, "a decision is needed: run `foundry resume` in a terminal")
         result, checks = acted
         spend = Spend(seconds=round(time.monotonic() - begun, 3), cost_usd=0.0)
-        self._record(desk, result, Evidence((), checks), spend)
+        self._record(desk, result, Evidence((), checks), spend, ())
         return None
 
     def _record(
@@ -193,121 +131,40 @@ class Runner:
         result: Result,
         evidence: Evidence,
         spend: Spend,
-        rejections: tuple[str, ...] = (),
+        rejections: tuple[str, ...],
     ) -> None:
-        instruction = desk.instruction
-        self._hold_head()  # a check's command may have moved it
+        progress, instruction = self.progress, desk.instruction
+        progress.hold_head()  # a check's command may have moved it
         if result.effect:
             result.effect()
-        record = StepRecord(
-            **self._line_fields(),
-            step=instruction.id,
-            phase=instruction.phase,
-            attempt=instruction.attempt,
-            summary=result.summary,
-            patch=dict(result.patch),
-            artifacts=tuple(result.artifacts),
-            files=evidence.files,
-            checks=tuple(_without_output(check) for check in evidence.checks),
-            rejections=rejections,
-            spend=spend,
-            message="\n\n".join(part for part in (result.subject, result.body) if part),
-        )
-        sha = self._accept(record, dict(result.artifacts))
-        self.setting.observe(
-            StepEnded(
-                step=instruction.id,
-                phase=instruction.phase,
-                title=_title(instruction),
-                summary=_line(result.summary),
-                commit=sha,
-                seconds=spend.seconds,
-                tokens=spend.usage.prompt_tokens + spend.usage.output_tokens,
-                cost_usd=spend.cost_usd,
-                context_share=spend.context_share,
-                conversation=not instruction.step.action,
-            )
-        )
+        line = progress.line()
+        record = lines.step_record(line, instruction, result, evidence, spend, rejections)
+        sha = progress.accept(record, result.artifacts)
+        self.setting.observe(lines.ended(record, instruction, sha))
 
     def _fail(self, desk: Desk, done: Performed) -> None:
         """Journal an attempt that was not accepted; its work goes into a patch."""
-        instruction, outcome, setting = desk.instruction, done.outcome, self.setting
-        self._hold_head()
-        kept = salvage(setting.project, setting.repository, instruction.id)
-        entry = Attempt(
-            **self._line_fields(),
-            step=instruction.id,
-            phase=instruction.phase,
-            attempt=instruction.attempt,
-            reason=outcome.reason,
-            detail=outcome.detail[-KEPT_DETAIL:],
-            salvage=kept,
-            spend=outcome.spend,
-            message=f"chore(foundry): attempt {instruction.attempt} at {instruction.id} failed",
+        progress, instruction, outcome = self.progress, desk.instruction, done.outcome
+        progress.hold_head()
+        kept = salvage(self.setting.project, self.setting.repository, instruction.id)
+        entry = lines.attempt(
+            progress.line(), instruction, outcome.reason, outcome.detail, kept, outcome.spend
         )
-        self._accept(entry, {})
-        setting.observe(
-            AttemptFailed(
-                instruction.id, instruction.attempt, outcome.reason, _line(outcome.detail), kept
-            )
+        progress.accept(entry, {})
+        why = lines.one_line(outcome.detail)
+        self.setting.observe(
+            AttemptFailed(instruction.id, instruction.attempt, outcome.reason, why, kept)
         )
 
     def _intend(self, desk: Desk, what: str) -> None:
-        message = f"chore(foundry): about to {what}"[:SUBJECT]
-        self._accept(
-            Intent(**self._line_fields(), step=desk.instruction.id, what=what, message=message), {}
-        )
-
-    # -- the journal -------------------------------------------------------------------------
-
-    def _accept(self, entry: Committed, artifacts: dict[str, str]) -> str:
-        setting = self.setting
-        entry, sha = accept(setting.project, setting.repository, entry, artifacts)
-        self.journal = (*self.journal, entry)
-        self.cursor = after(setting.workflow, self.cursor, entry)
-        self.head = sha
-        return sha
-
-    def _line_fields(self) -> dict[str, Any]:
-        return {"seq": len(self.journal) + 1, "at": now(), "run": self.setting.options.run}
-
-    def _hold_head(self) -> None:
-        """Take back commits and branch switches that a model's own commands made."""
-        repository = self.setting.repository
-        if repository.head() != self.head or repository.branch() != self.branch:
-            repository.move_head(self.branch, self.head)
-            repository.checkout(FOLDER)  # the artifacts went along
+        self.progress.accept(lines.intent(self.progress.line(), desk.instruction, what), {})
 
     def _leaves(self, phase: str) -> bool:
         """Whether a phase that the person wants to look at has just ended."""
         if phase not in self.setting.options.pause_after:
             return False
-        coming = due(self.setting.workflow, replace(self.cursor, attempts=0))
+        coming = due(self.setting.workflow, replace(self.progress.cursor, attempts=0))
         return isinstance(coming, Instruction) and coming.phase != phase
-
-    def _desk(self, instruction: Instruction) -> Desk:
-        setting = self.setting
-        return Desk(
-            project=setting.project,
-            repository=setting.repository,
-            sandbox=setting.sandbox,
-            library=setting.library,
-            instruction=instruction,
-            journal=self.journal,
-            observe=setting.observe,
-        )
-
-    def _facts(self) -> summary.Facts:
-        setting = self.setting
-        return summary.Facts(
-            workflow=setting.workflow,
-            journal=self.journal,
-            cursor=self.cursor,
-            plan=read_plan(setting.project),
-            commits=setting.repository.commits(setting.options.run),
-            branch=self.branch,
-            spent_in_all=setting.ledger.total,
-        )
 
 
 def _pause(reason: str, options: RunOptions) -> Ended:
@@ -326,19 +183,3 @@ def _not_before(retry_after: float | None, at: datetime) -> str:
     if retry_after is None or retry_after > LONGEST_WISH:
         return ""
     return f", not before {at + timedelta(seconds=retry_after):%Y-%m-%d %H:%M} UTC"
-
-
-def _title(instruction: Instruction) -> str:
-    task = instruction.context.get("task")
-    if isinstance(task, dict) and instruction.step.contract == "builder":
-        return str(task["title"])
-    return instruction.step.title or instruction.id
-
-
-def _without_output(check: CheckResult) -> CheckResult:
-    """What passed needs no output in the journal, which every commit carries along."""
-    return check.model_copy(update={"output": ""}) if check.holds else check
-
-
-def _line(text: str) -> str:
-    return " ".join(text.split())[:300]

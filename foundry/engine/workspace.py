@@ -3,8 +3,8 @@
 import re
 import secrets
 import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -118,7 +118,7 @@ def find(folder: Path) -> Project:
         runs = [
             (branch, path)
             for path, branch in repository.worktrees()
-            if branch.startswith(BRANCH) and _has_begun(Project(path))
+            if branch.startswith(BRANCH) and _has_begun(Project(path), branch.removeprefix(BRANCH))
         ]
     if runs:
         return Project(max(runs)[1])
@@ -130,12 +130,17 @@ def find(folder: Path) -> Project:
     )
 
 
-def _has_begun(project: Project) -> bool:
-    """Whether the journal has a whole line: without one, no run ever began here."""
+def _has_begun(project: Project, run: str = "") -> bool:
+    """Whether the journal has a whole line: without one, no run ever began here.
+
+    Nor did `run` when the journal is another's, which came along with the commit it builds on.
+    """
     try:
-        return b"\n" in project.journal.read_bytes()
+        first, newline, _ = project.journal.read_bytes().partition(b"\n")
     except OSError:
         return False
+    named = re.search(rb'"run":"([^"]*)"', first)
+    return bool(newline) and not (run and named and named[1] != run.encode())
 
 
 def _entries(folder: Path) -> list[str]:
@@ -147,49 +152,55 @@ def _entries(folder: Path) -> list[str]:
 
 def _new(folder: Path, identity: tuple[str, str] | None) -> Workspace:
     repository = Repository(folder)
-    with _taken_back(folder):
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            (folder / FOLDER).mkdir(exist_ok=True)
-        except OSError as error:
-            raise ProjectError(
-                f"cannot write in {folder}: {error.strerror}",
-                hint="Choose another folder with --dir",
-            ) from error
+    fresh = [each for each in (folder, *folder.parents) if not each.exists()]
+    owned: list[Path] = []
+    try:
+        _claim(folder)
+        owned = [folder / FOLDER] + [folder / ".git"] * (not (folder / ".git").exists())
         if identity is None:
             repository.identity()
         repository.init()
         if identity and not repository.knows_user():
             repository.set_user(*identity)
+    except ProjectError:
+        _take_back(owned, fresh)
+        raise
     return Workspace(Project(folder), repository, False, "", repository.branch())
 
 
-@contextmanager
-def _taken_back(folder: Path) -> Iterator[None]:
-    """A build that is refused leaves nothing: the folders that it made are removed again."""
-    had = set(folder.iterdir()) if folder.exists() else set()
-    missing = [each for each in (folder, *folder.parents) if not each.exists()]
+def _claim(folder: Path) -> None:
+    """Make the folder ours: of two builds that want it, only one can make the folder in it."""
     try:
-        yield
-    except ProjectError:
-        for made in set(folder.iterdir()) - had if folder.exists() else ():
-            shutil.rmtree(made)
-        for each in missing:
-            if each.exists():
-                each.rmdir()
-        raise
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / FOLDER).mkdir()
+    except OSError as error:
+        raise ProjectError(
+            f"cannot write in {folder}: {error.strerror}", hint="Choose another folder with --dir"
+        ) from error
+
+
+def _take_back(owned: Iterable[Path], folders: Iterable[Path]) -> None:
+    """A build that is refused leaves nothing: neither what it made nor folders that it emptied."""
+    for each in owned:
+        shutil.rmtree(each, ignore_errors=True)
+    for each in folders:
+        with suppress(OSError):  # not empty, or never made
+            each.rmdir()
 
 
 def _beside(repository: Repository, folder: Path, run: str) -> Workspace:
     repository.identity()
     place = folder.parent / f"{folder.name}.foundry" / run
     branch = BRANCH + run
-    with _taken_back(place.parent):
-        try:
-            repository.add_worktree(place, branch)
-        except OSError as error:
-            raise ProjectError(f"cannot write {place.parent}: {error.strerror}") from error
-        except ProjectError:
-            repository.remove_worktree(place, branch)
+    try:
+        repository.add_worktree(place, branch)
+    except (OSError, ProjectError) as error:
+        repository.remove_worktree(place, branch)
+        _take_back([place], [place.parent])
+        if isinstance(error, ProjectError):
             raise
+        raise ProjectError(
+            f"cannot write {place.parent}: {error.strerror}",
+            hint="A build goes into a folder beside the repository: make that possible",
+        ) from error
     return Workspace(Project(place), Repository(place), True, repository.head(), branch)

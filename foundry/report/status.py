@@ -186,7 +186,7 @@ def _last_words(project: Project) -> list[Logged]:
         file.seek(0, 2)
         file.seek(max(0, file.tell() - TAIL))
         text = file.read().decode("utf-8", errors="replace")
-    return list(replay(text.split("\n")[:-1]))
+    return list(replay(text.split("\n")))
 
 
 def _activity(logged: list[Logged], last: Entry) -> str:

@@ -1,7 +1,7 @@
 """What happens while a run goes on, for whoever watches: terminal, JSON lines, session log."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 
@@ -145,7 +145,7 @@ class Note(Event):
 
 @dataclass(frozen=True, slots=True)
 class RunEnded(Event):
-    """The run ended or paused."""
+    """The run ended or paused. `log` holds the newest commits; `artifacts` those to edit."""
 
     kind: ClassVar[str] = "run_ended"
     run: str
@@ -158,7 +158,11 @@ class RunEnded(Event):
     tokens: int
     seconds: float
     exit_code: int
-    artifacts: tuple[str, ...] = field(default=())
+    artifacts: tuple[str, ...] = ()
+    built: str = ""
+    requirements: int = 0
+    proven: int = 0
+    log: tuple[str, ...] = ()
 
 
 Observer = Callable[[Event], None]

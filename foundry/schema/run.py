@@ -19,7 +19,7 @@ class Status(StrEnum):
 
     @property
     def exit_code(self) -> int:
-        """What the process ends with (see EXIT_CODES)."""
+        """What the process ends with (see foundry/exitcodes.py)."""
         return _EXIT[self]
 
 
@@ -31,16 +31,6 @@ _EXIT = {
     Status.PAUSED: 4,
     Status.INTERRUPTED: 130,
 }
-
-EXIT_CODES = {
-    0: "verified",
-    1: "failed, or bad input",
-    2: "wrong usage of the command line",
-    3: "finished but unverified (tests failing, checks missing)",
-    4: "paused and resumable (budget, deadline, limit, approval, --pause-after)",
-    130: "interrupted and resumable",
-}
-"""The exit codes of every command that runs a build; help and README show this table."""
 
 
 class Limits(Value):

@@ -14,7 +14,7 @@ from little_project import EVIDENCE, RUN, LittleProject
 from scripted_events import BUILD, STARTED, ended
 
 from foundry.cli import log, show, status
-from foundry.engine.session import locked
+from foundry.store.lock import locked
 from foundry.errors import InputError, JournalError, ProjectError
 from foundry.report.lines import RESET
 from foundry.report.status import StatusReport, status_of

@@ -15,7 +15,6 @@ from pathlib import Path
 from threading import Event
 from typing import Any
 
-import psutil
 import pytest
 from filelock import FileLock
 
@@ -25,7 +24,7 @@ from foundry.model.rehearsal.server import RehearsalServer
 from foundry.store import journal
 from foundry.store.git import Repository
 from tests.support.builds import git, starts, step_of, steps, tree
-from tests.support.crash import Blocker, Child, Kill, strays
+from tests.support.crash import Blocker, Child, Kill, alive, strays
 from tests.support.rehearsals import SPEC, SmallBuild, run, submit, write
 
 TASK = "builder[2]/task"
@@ -158,13 +157,13 @@ def assert_salvaged(crash: Crash, patch: Path, wanted: Mapping[str, bytes]) -> N
 
 # -- inside accept ---------------------------------------------------------------------------
 
-ACCEPT, GIT = "foundry.engine.accept:atomic_write", "foundry.store.git:Repository"
+ARTIFACT, GIT = "foundry.files:atomic_write", "foundry.store.git:Repository"
 APPEND, WRITE = "foundry.store.journal:append", "foundry.files:_write_whole"
 
 UNACCEPTED = {
-    "before the artifact": Kill(ACCEPT, "before", inside=TASK),
+    "before the artifact": Kill(ARTIFACT, "before", inside=TASK),
     "before the artifact is renamed": Kill("os:fsync", "before", inside=TASK),
-    "after the artifact": Kill(ACCEPT, "after", inside=TASK),
+    "after the artifact": Kill(ARTIFACT, "after", inside=TASK),
     "after staging": Kill(f"{GIT}.stage_all", "after", inside=TASK),
     "before the line": Kill(APPEND, "before", inside=TASK),
     "within the line": Kill(WRITE, "torn", inside=TASK),
@@ -175,7 +174,7 @@ ACCEPTED = {
     "after the line is staged": Kill(f"{GIT}.stage", "after", inside=TASK),
     "before the commit": Kill(f"{GIT}.commit", "before", inside=TASK),
     "after the commit": Kill(f"{GIT}.commit", "after", inside=TASK),
-    "after accept": Kill("foundry.engine.runner:accept", "after", words=f"step='{TASK}'"),
+    "after accept": Kill("foundry.engine.accept:accept", "after", words=f"step='{TASK}'"),
 }
 
 
@@ -201,13 +200,13 @@ def test_an_accepted_step_is_not_done_again(crash: Any, kill: Kill) -> None:
 
 
 OTHERS = {
-    "between Scout's artifacts": (Kill(ACCEPT, "after", inside="scout"), ["scout"]),
+    "between Scout's artifacts": (Kill(ARTIFACT, "after", inside="scout"), ["scout"]),
     "within Scout's line": (Kill(WRITE, "torn", inside="scout"), ["scout"]),
     "before Architect's commit": (Kill(f"{GIT}.commit", "before", inside="architect"), []),
-    "between the results": (Kill(ACCEPT, "after", inside="test[1]/checks", nth=2), []),
+    "between the results": (Kill(ARTIFACT, "after", inside="test[1]/checks", nth=2), []),
     "within the results' line": (Kill(WRITE, "torn", inside="test[1]/checks"), []),
     "after the results' line": (Kill(APPEND, "after", inside="test[1]/checks"), []),
-    "between the summaries": (Kill(ACCEPT, "after", inside="stop"), []),
+    "between the summaries": (Kill(ARTIFACT, "after", inside="stop"), []),
     "before the stop's line": (Kill(APPEND, "before", inside="stop"), []),
     "within the stop's line": (Kill(WRITE, "torn", inside="stop"), []),
     "after the stop's line": (Kill(APPEND, "after", inside="stop"), []),
@@ -272,8 +271,8 @@ def test_what_a_person_made_while_it_paused_outlives_a_killed_resume(
 
 
 RECOVERING = {
-    "before the patch": Kill("foundry.engine.recover:atomic_write", "before"),
-    "after the patch": Kill("foundry.engine.recover:atomic_write", "after"),
+    "before the patch": Kill(ARTIFACT, "before", words="salvage"),
+    "after the patch": Kill(ARTIFACT, "after", words="salvage"),
     "after the tree is restored": Kill(f"{GIT}.restore", "after"),
 }
 
@@ -428,9 +427,9 @@ def test_killed_in_the_middle_of_a_command(
     pid = blocker.wait()
     child.signal(signal.SIGKILL)
     assert child.wait() == -signal.SIGKILL
-    assert psutil.pid_exists(pid)
+    assert alive(pid)
     crashed.finished()
-    assert not psutil.pid_exists(pid)
+    assert not alive(pid)
     assert_exactly_once(crashed, twice=twice, expected=[*STEPS, "docs"])
     assert git(crashed.folder, "branch", "--show-current") == "main\n"
     if TASK in twice:
@@ -450,8 +449,11 @@ def test_killed_after_a_model_threw_accepted_work_away(crash: Any, tmp_path: Pat
     assert tree(crashed.folder) == RESULT
 
 
-LIBRARY = "foundry.store.patterns:atomic_write"
-LEARNING = {"before": Kill(LIBRARY, "before"), "after": Kill(LIBRARY, "after")}
+LIBRARY = "home/patterns/common-issues.json"
+LEARNING = {
+    "before": Kill(ARTIFACT, "before", words=LIBRARY),
+    "after": Kill(ARTIFACT, "after", words=LIBRARY),
+}
 
 
 @pytest.mark.parametrize("kill", LEARNING.values(), ids=LEARNING)
@@ -555,6 +557,33 @@ def test_killed_together_with_the_git_that_makes_the_work_tree(crash: Any, check
     assert again.wait() == 0, again.output
     assert state(checkout) == before
     assert_once_in_worktree(crashed)
+
+
+SECOND = {
+    "after the work tree is made": (Kill(WORKTREE, "after"), False),
+    "before the start's line": (Kill(APPEND, "before", inside="start"), False),
+    "within the start's line": (Kill(WRITE, "torn", inside="start"), False),
+    "after the start's line": (Kill(APPEND, "after", inside="start"), True),
+    "after the first commit": (Kill(f"{GIT}.commit", "after", inside="start"), True),
+}
+
+
+@pytest.mark.parametrize(("kill", "begun"), SECOND.values(), ids=SECOND)
+def test_a_second_run_is_not_mistaken_for_the_first(crash: Any, kill: Kill, begun: bool) -> None:
+    """The second run builds on a commit that holds the first one's journal."""
+    crashed = crash()
+    assert crashed.build(None, "--pause-after", "scout").wait() == 4
+    git(crashed.folder, "commit", "--quiet", "--allow-empty", "-m", "As far as it came")
+    before = state(crashed.folder)
+    crashed.killed(kill)
+    if begun:
+        crashed.finished()
+        assert_once_in_worktree(crashed)
+        assert state(crashed.folder) == before
+    else:
+        crashed.finished()  # there is one run that has begun: the first
+        assert steps(journal.read(crashed.folder / ".context-foundry" / "journal.jsonl")) == STEPS
+        assert git(crashed.folder, "branch", "--show-current") == "main\n"
 
 
 def assert_once_in_worktree(crash: Crash) -> None:

@@ -49,6 +49,26 @@ def test_changing_only_the_run_s_own_files_is_no_work(build):
     assert "nothing in the project has changed" in answer(built, TASK, 2)
 
 
+@pytest.mark.parametrize(
+    "tampering",
+    [
+        "echo garbage >> .context-foundry/journal.jsonl",
+        "rm .context-foundry/journal.jsonl",
+        "echo '{' > .context-foundry/tasks.json",
+        "rm -rf .context-foundry",
+        "sed -i.bak 's/grep/true/' .context-foundry/tasks.json",
+        "git add -A && git commit -qm x && git rm -rqf .context-foundry && git commit -qm y",
+    ],
+)
+def test_the_artifacts_are_not_the_model_s_to_change(build, tampering):
+    built = build(task(GOOD[0], run(tampering), HAND_IN), skip=REST)
+    assert built.ended.status is Status.UNVERIFIED
+    assert built.steps == ["scout", "architect", TASK]
+    assert len(built.commits) == len(built.journal)
+    record = built.journal[-2]
+    assert [check.command for check in record.checks] == ["grep -q hello hello-1.txt"]
+
+
 def test_commits_of_the_model_are_folded_into_the_one_of_the_step(build):
     commit = run("git add -A && git -c user.name=M -c user.email=m@x commit -qm mine && git log -1")
     built = build(task(GOOD[0], commit, HAND_IN), skip=REST)

@@ -107,10 +107,11 @@ def _child(
         os.dup2(descriptor, standard)
     os.close(descriptor)
     os.setpgrp()  # Ctrl-C strikes a whole group
-    if kill:
-        arm(kill)
     if program is None:
         program = import_module("foundry.cli.main").run
+    if kill:
+        import_module("foundry.cli.work")
+        arm(kill)
     code = program(arguments)
     sys.stdout.flush()
     os._exit(code)
@@ -119,8 +120,8 @@ def _child(
 def arm(kill: Kill) -> None:
     """Wrap the target, and what tells whose acceptance goes on."""
     current: list[str] = []
-    for module, name in (("runner", "accept"), ("session", "accept"), ("session", "begin")):
-        _wrap(f"foundry.engine.{module}:{name}", _within(current))
+    for name in ("accept", "begin"):
+        _wrap(f"foundry.engine.accept:{name}", _within(current))
     left = [kill.nth]
 
     def wrapper(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -157,12 +158,18 @@ def _within(current: list[str]) -> Callable[[Callable[..., Any]], Callable[..., 
 
 
 def _wrap(target: str, wrapper: Callable[[Callable[..., Any]], Callable[..., Any]]) -> None:
+    """Put a wrapper around a method, or around a function in every module that has imported it."""
     module, _, path = target.partition(":")
     *owners, name = path.split(".")
     owner: Any = import_module(module)
     for each in owners:
         owner = getattr(owner, each)
-    setattr(owner, name, wrapper(getattr(owner, name)))
+    original = getattr(owner, name)
+    wrapped = wrapper(original)
+    setattr(owner, name, wrapped)
+    for other in [each for key, each in sys.modules.items() if key.startswith("foundry.")]:
+        if not owners and vars(other).get(name) is original:
+            setattr(other, name, wrapped)
 
 
 ONE_STEP = 50
@@ -204,6 +211,16 @@ class Blocker:
     def wait(self) -> int:
         """Wait until the command blocks; its shell's pid."""
         return int((self.folder / "ready").read_text())
+
+
+def alive(pid: int) -> bool:
+    """Whether a process runs; a dead one that nobody has reaped yet does not."""
+    import psutil
+
+    try:
+        return bool(psutil.Process(pid).status() != psutil.STATUS_ZOMBIE)
+    except psutil.NoSuchProcess:
+        return False
 
 
 def strays(folder: Path) -> list[str]:

@@ -215,14 +215,16 @@ def test_a_link_swapped_in_during_calls(project: ProjectFolder, root: Path):
     seen = set()
     command = [sys.executable, "-c", SWAP, str(root / "flip"), str(root / "evil")]
     with subprocess.Popen(command, stdout=subprocess.PIPE) as attacker:
-        assert attacker.stdout is not None
-        assert attacker.stdout.readline() == b"0\n"
-        for _ in range(2000):
-            for act in (read, write):
-                with suppress(ToolError):
-                    seen.add(act(project, "flip/secret"))
-        assert attacker.poll() is None
-        attacker.kill()
+        try:
+            assert attacker.stdout is not None
+            assert attacker.stdout.readline() == b"0\n"
+            for _ in range(2000):
+                for act in (read, write):
+                    with suppress(ToolError):
+                        seen.add(act(project, "flip/secret"))
+            assert attacker.poll() is None
+        finally:
+            attacker.kill()
     assert seen
     assert not seen & {SECRET, len(SECRET)}
     assert snapshot(root.parent / "outside") == {"secret": SECRET}

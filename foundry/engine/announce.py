@@ -1,0 +1,54 @@
+"""The first and the last event of an invocation: where a run is, and how it ended."""
+
+import shlex
+from pathlib import Path
+
+from foundry.engine import summary
+from foundry.engine.progress import Setting
+from foundry.engine.runner import Ended, Runner
+from foundry.schema.events import RunEnded, RunStarted
+from foundry.store.project import EDITABLE
+
+SHOWN_COMMITS = 20
+
+
+def banner(setting: Setting, log: Path, *, resumed: bool) -> RunStarted:
+    """Where the run is and what it may use."""
+    options, root = setting.options, setting.project.root
+    models = dict.fromkeys((options.model, *options.models.values()))
+    return RunStarted(
+        run=options.run,
+        place=str(root),
+        branch=setting.repository.branch(),
+        model=", ".join(models),
+        max_usd=options.limits.max_usd,
+        max_hours=options.limits.max_hours,
+        log=str(log),
+        resume=f"foundry resume {shlex.quote(str(root))}",
+        sandbox=setting.sandbox.level,
+        resumed=resumed,
+    )
+
+
+def ending(runner: Runner, ended: Ended, seconds: float) -> RunEnded:
+    """What there is now; `seconds` is how long this invocation worked."""
+    setting, spent = runner.setting, runner.setting.ledger.total
+    facts = runner.progress.facts()
+    proof = summary.evidence(facts, ended.status).requirements
+    return RunEnded(
+        run=setting.options.run,
+        status=ended.status,
+        reason=ended.reason,
+        place=str(setting.project.root),
+        branch=facts.branch,
+        commits=len(facts.commits),
+        cost_usd=None if spent.unpriced else spent.usd,
+        tokens=spent.usage.prompt_tokens + spent.usage.output_tokens,
+        seconds=seconds,
+        exit_code=ended.status.exit_code,
+        artifacts=tuple(name for name in EDITABLE if setting.project.artifact(name).exists()),
+        built=next((r.summary for r in facts.records if r.step == "scout"), ""),
+        requirements=len(proof),
+        proven=sum(1 for each in proof if each.state == "proven"),
+        log=tuple(f"{each.sha[:7]} {each.subject}" for each in facts.commits[-SHOWN_COMMITS:]),
+    )
