@@ -3,7 +3,7 @@
 import json
 
 from foundry.cli.sink import Sink
-from foundry.cli.view import Still
+from foundry.cli.still import Still
 from foundry.schema.base import now
 from foundry.schema.events import Event, RunEnded
 from foundry.store.sessionlog import as_fields

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from datetime import datetime
 
 from foundry.cli.sink import Sink
-from foundry.cli.view import Still
+from foundry.cli.still import Still
 from foundry.report.lines import plain
 from foundry.report.narrate import Lines, Narrator
 from foundry.schema.base import now

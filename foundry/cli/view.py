@@ -9,6 +9,7 @@ from types import TracebackType
 from typing import Protocol, TextIO
 
 from foundry.cli.sink import Sink
+from foundry.cli.still import Still
 from foundry.schema.events import Event, RunEnded, RunStarted
 
 
@@ -33,24 +34,6 @@ class View(Protocol):
 
     def ask(self, question: str) -> bool | None:
         """Ask the person; None when nobody is there."""
-
-
-class Still:
-    """What views share that need no setting up: no words, nobody to ask."""
-
-    on_text: Callable[[str], None] | None = None
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        return None
-
-    def ask(self, question: str) -> bool | None:
-        """Nobody is there."""
-        return None
 
 
 class Quiet(Still):

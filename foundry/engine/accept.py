@@ -25,7 +25,6 @@ def accept(
     """Write, journal and commit `entry`; returns it with its tree, and the commit's hash."""
     for name, text in artifacts.items():
         atomic_write(project.artifact(name), text)
-    repository.checkout(JOURNAL)  # a step's own commands may have rewound or rewritten it
     entry = entry.model_copy(update={"tree": repository.stage_all()})
     journal.append(project.journal, entry)
     return entry, commit(repository, entry)

@@ -11,6 +11,7 @@ from foundry.schema.journal import Intent
 
 REMOTE = "origin"
 GH_SECONDS = 120
+PUSH_SECONDS = 600
 
 Ask = Callable[[str], bool | None]
 """Asks the person; None when nobody is there to answer."""
@@ -54,7 +55,9 @@ def _arrived(desk: Desk, remote: str, branch: str) -> bool:
 
 
 def _push(desk: Desk, branch: str) -> str:
-    status, _, err = desk.repository.attempt("push", "--quiet", "--set-upstream", REMOTE, branch)
+    status, _, err = desk.repository.attempt(
+        "push", "--quiet", "--set-upstream", REMOTE, branch, seconds=PUSH_SECONDS
+    )
     return "" if status == 0 else _last(err)
 
 

@@ -155,8 +155,8 @@ def _new(folder: Path, identity: tuple[str, str] | None) -> Workspace:
     fresh = [each for each in (folder, *folder.parents) if not each.exists()]
     owned: list[Path] = []
     try:
-        _claim(folder)
-        owned = [folder / FOLDER] + [folder / ".git"] * (not (folder / ".git").exists())
+        owned = [folder / FOLDER] if _claim(folder) else []
+        owned += [] if (folder / ".git").exists() else [folder / ".git"]
         if identity is None:
             repository.identity()
         repository.init()
@@ -168,15 +168,21 @@ def _new(folder: Path, identity: tuple[str, str] | None) -> Workspace:
     return Workspace(Project(folder), repository, False, "", repository.branch())
 
 
-def _claim(folder: Path) -> None:
-    """Make the folder ours: of two builds that want it, only one can make the folder in it."""
+def _claim(folder: Path) -> bool:
+    """Whether we made the folder in it that makes it ours.
+
+    If not, a killed build left it, or another one is at it: then that holds the project's lock.
+    """
     try:
         folder.mkdir(parents=True, exist_ok=True)
         (folder / FOLDER).mkdir()
+    except FileExistsError:
+        return False
     except OSError as error:
         raise ProjectError(
             f"cannot write in {folder}: {error.strerror}", hint="Choose another folder with --dir"
         ) from error
+    return True
 
 
 def _take_back(owned: Iterable[Path], folders: Iterable[Path]) -> None:

@@ -12,10 +12,10 @@ import time
 from collections.abc import Callable, Generator
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 from foundry.errors import ModelError, ModelRejected
 from foundry.model import prices
+from foundry.model.endpoint import PLACEHOLDER, is_loopback, needs_placeholder
 from foundry.model.faults import Endpoint, Refusal, judge, quote
 from foundry.model.retry import RetryNotice, RetryPolicy, Transient, retrying
 from foundry.model.stream import read_reply, sendable, without_surrogates
@@ -30,9 +30,6 @@ CLAUDE_OUTPUT = 32_000
 """What every Claude since version 4 can write in one reply."""
 OTHER_OUTPUT = 8_192
 
-LOOPBACK = {"localhost", "127.0.0.1", "::1"}
-PLACEHOLDER = "no-key"
-"""Local servers want no key, but the SDK wants one to send."""
 KEY_HINT = (
     "Set ANTHROPIC_API_KEY or ANTHROPIC_AUTH_TOKEN, or give a local server with --base-url; "
     "`foundry demo` needs neither"
@@ -179,8 +176,9 @@ class AnthropicModel:
         timeout = httpx2.Timeout(self._read_timeout, connect=self._connect_timeout)
         key = self._api_key or None
         http_client = None
-        if _is_loopback(self._base_url or os.environ.get("ANTHROPIC_BASE_URL", "")):
-            if not (os.environ.get("ANTHROPIC_API_KEY") or os.environ.get("ANTHROPIC_AUTH_TOKEN")):
+        url = self._base_url or os.environ.get("ANTHROPIC_BASE_URL", "")
+        if is_loopback(url):
+            if needs_placeholder(url):
                 key = key or PLACEHOLDER
             # A proxy from the environment can't reach our loopback. (The SDK's own default
             # client would take it even with trust_env=False.)
@@ -270,10 +268,3 @@ def _check_credentials(client: "Anthropic") -> None:
 
 def _url(client: "Anthropic") -> str:
     return str(client.base_url).rstrip("/")
-
-
-def _is_loopback(url: str) -> bool:
-    try:
-        return urlsplit(url).hostname in LOOPBACK
-    except ValueError:
-        return False

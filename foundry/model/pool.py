@@ -8,14 +8,13 @@ import os
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
-from ipaddress import ip_address
 from pathlib import Path
 from types import TracebackType
-from urllib.parse import urlsplit
 
 from foundry.errors import InputError
 from foundry.model.anthropic import AnthropicModel
 from foundry.model.base import Model
+from foundry.model.endpoint import is_loopback
 from foundry.model.retry import RetryNotice, RetryPolicy
 
 REHEARSAL = "rehearsal:"
@@ -108,17 +107,9 @@ def require_loopback(base_url: str) -> None:
     """The kill switch of the tests: with FOUNDRY_LOOPBACK_ONLY no request leaves this machine."""
     if not os.environ.get("FOUNDRY_LOOPBACK_ONLY"):
         return
-    host = urlsplit(base_url or os.environ.get("ANTHROPIC_BASE_URL", "")).hostname or ""
-    if host != "localhost" and not (_is_address(host) and ip_address(host).is_loopback):
+    url = base_url or os.environ.get("ANTHROPIC_BASE_URL", "")
+    if not is_loopback(url):
         raise InputError(
-            f"FOUNDRY_LOOPBACK_ONLY is set and {host or 'the Anthropic API'} is not this machine",
+            f"FOUNDRY_LOOPBACK_ONLY is set and {url or 'the Anthropic API'} is not this machine",
             hint="Unset it to allow real requests",
         )
-
-
-def _is_address(host: str) -> bool:
-    try:
-        ip_address(host)
-    except ValueError:
-        return False
-    return True

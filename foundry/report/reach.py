@@ -10,6 +10,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from foundry.errors import InputError
+from foundry.model.endpoint import PLACEHOLDER, needs_placeholder
 
 DEFAULT = "https://api.anthropic.com"
 SECONDS = 5.0
@@ -40,7 +41,7 @@ def reach(base_url: str, timeout: float = SECONDS) -> Answer:
         raise InputError(
             f"{base!r} is not a web address", hint="For example http://localhost:11434"
         )
-    request = urllib.request.Request(f"{base}/v1/models?limit=1000", headers=_headers())
+    request = urllib.request.Request(f"{base}/v1/models?limit=1000", headers=_headers(base))
     opener = urllib.request.build_opener(_NoRedirect)
     try:
         with opener.open(request, timeout=timeout) as response:
@@ -54,10 +55,12 @@ def reach(base_url: str, timeout: float = SECONDS) -> Answer:
         return Answer(base, None, f"no answer ({error or type(error).__name__})")
 
 
-def _headers() -> dict[str, str]:
+def _headers(url: str) -> dict[str, str]:
     headers = {"anthropic-version": "2023-06-01", "user-agent": "foundry-doctor"}
     if key := os.environ.get("ANTHROPIC_API_KEY"):
         headers["x-api-key"] = key
+    if needs_placeholder(url):
+        headers["x-api-key"] = PLACEHOLDER
     if token := os.environ.get("ANTHROPIC_AUTH_TOKEN"):
         headers["authorization"] = f"Bearer {token}"
     return headers

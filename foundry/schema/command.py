@@ -34,4 +34,4 @@ class CommandResult(Value):
         if self.stopped:
             kind = "no output for too long" if self.stopped == "idle" else "took too long"
             return f"stopped after {self.seconds:.0f} s ({kind})"
-        return f"exit code {self.exit_code}"
+        return "not started" if self.exit_code is None else f"exit code {self.exit_code}"

@@ -44,6 +44,11 @@ class Step(_Document):
     reads: tuple[str, ...] = ()
     action: str = ""
     attempts: int = Field(2, ge=1, le=10)
+    on_failure: Literal["stop", "unverified", "ignore"] = Field(
+        "stop",
+        description="when all attempts failed: the run fails, or it goes on and ends unverified "
+        "at best, or it goes on as if nothing were",
+    )
     run_condition: Condition | None = None
     required: bool = Field(False, description="`--skip` refuses this phase: later ones need it")
 

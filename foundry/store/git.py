@@ -121,7 +121,7 @@ class Repository(GitCommand):
         status, out, err = self.attempt("grep", *options, "-e", pattern, "--", path)
         if status > 1:
             raise ProjectError(last_line(err))
-        return out.splitlines()
+        return [line for line in out.split("\n") if line]
 
     # -- writing -----------------------------------------------------------------------------
 

@@ -58,9 +58,9 @@ class GitCommand:
         return out
 
     def attempt(
-        self, *arguments: str, env: Mapping[str, str] | None = None
+        self, *arguments: str, env: Mapping[str, str] | None = None, seconds: float | None = None
     ) -> tuple[int, str, str]:
-        """Run git and return its exit code, output and errors."""
+        """Run git and return its exit code, output and errors; it is killed after `seconds`."""
         from git.exc import GitCommandNotFound
 
         command = ["git", *_SETTINGS, "-c", f"core.excludesFile={_excludes()}", *arguments]
@@ -71,6 +71,7 @@ class GitCommand:
                 with_extended_output=True,
                 with_exceptions=False,
                 strip_newline_in_stdout=False,
+                kill_after_timeout=seconds,
             )
         except GitCommandNotFound as error:
             raise _no_git() from error
@@ -93,6 +94,8 @@ def _git(root: Path) -> "Git":
 
     git = Git(str(root))
     git.update_environment(GIT_TERMINAL_PROMPT="0", LC_ALL="C")
+    if "GIT_SSH_COMMAND" not in os.environ:  # nobody is there to type a passphrase
+        git.update_environment(GIT_SSH_COMMAND="ssh -oBatchMode=yes")
     for name in _INHERITED:  # as set when a git hook calls us: they would point elsewhere
         os.environ.pop(name, None)
     return git

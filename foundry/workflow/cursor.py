@@ -96,7 +96,8 @@ def after(workflow: Workflow, cursor: Cursor, entry: Entry) -> Cursor:
         case StepRecord():
             return _advance(workflow, cursor, entry)
         case Attempt():
-            return replace(cursor, attempts=cursor.attempts + 1, last_failure=entry.detail)
+            tried = replace(cursor, attempts=cursor.attempts + 1, last_failure=entry.detail)
+            return _pass_over(workflow, tried)
         case Stop():
             return replace(cursor, stopped=entry.status)
         case Resume():
@@ -116,15 +117,30 @@ def _advance(workflow: Workflow, cursor: Cursor, record: StepRecord) -> Cursor:
             f"the journal has the step {record.step!r} where the workflow has {expected!r}",
             hint="The workflow has changed since the run began; start a new run",
         )
-    moved = replace(
+    moved = replace(_moved(cursor), context={**cursor.context, **record.patch})
+    return _settle(workflow, moved)
+
+
+def _pass_over(workflow: Workflow, cursor: Cursor) -> Cursor:
+    """Go on without a step that failed as often as it may, where the workflow allows that."""
+    blocked = due(workflow, cursor)
+    if not isinstance(blocked, Blocked) or blocked.instruction.step.on_failure == "stop":
+        return cursor
+    warnings = cursor.warnings
+    if blocked.instruction.step.on_failure == "unverified":
+        warnings = (*warnings, f"{blocked.instruction.id} failed {cursor.attempts} times")
+    return _settle(workflow, replace(_moved(cursor), warnings=warnings))
+
+
+def _moved(cursor: Cursor) -> Cursor:
+    """The cursor behind its step, not yet settled on the next one."""
+    return replace(
         cursor,
-        context={**cursor.context, **record.patch},
         attempts=0,
         last_failure="",
         index=cursor.index if cursor.loop else cursor.index + 1,
         loop=replace(cursor.loop, body=cursor.loop.body + 1) if cursor.loop else None,
     )
-    return _settle(workflow, moved)
 
 
 def _renewed(workflow: Workflow, cursor: Cursor, patch: Mapping[str, Any]) -> Cursor:

@@ -14,7 +14,6 @@ from little_project import EVIDENCE, RUN, LittleProject
 from scripted_events import BUILD, STARTED, ended
 
 from foundry.cli import log, show, status
-from foundry.store.lock import locked
 from foundry.errors import InputError, JournalError, ProjectError
 from foundry.report.lines import RESET
 from foundry.report.status import StatusReport, status_of
@@ -22,6 +21,7 @@ from foundry.schema.messages import Usage
 from foundry.schema.run import Status
 from foundry.store import runs
 from foundry.store.ledger import Ledger
+from foundry.store.lock import locked
 
 WAIT = 20
 

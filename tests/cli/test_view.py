@@ -4,6 +4,7 @@ import io
 import json
 import os
 import pty
+import re
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -259,6 +260,8 @@ def test_the_view_fits_the_terminal(
     shown = b"".join(seen)
     assert b"Add the store" in shown
     assert (b"\x1b[" in shown) is moves
+    dated = re.search(rb"\d\d:\d\d:\d\d Foundry: run r1 begins", shown)
+    assert (dated is None) is moves
 
 
 def test_no_color_is_respected(monkeypatch: pytest.MonkeyPatch) -> None:

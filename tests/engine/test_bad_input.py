@@ -9,6 +9,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -205,37 +206,27 @@ def read_only(tmp_path) -> Iterator[Path]:
         yield folder
 
 
-def mounted(folder: Path, options: str):
+@contextmanager
+def mounted(folder: Path, options: str) -> Iterator[None]:
     """A file system in memory at `folder`; skips where mounting is not allowed."""
-    from contextlib import contextmanager
-
-    @contextmanager
-    def mount() -> Iterator[None]:
-        if os.geteuid() != 0 or sys.platform != "linux":
-            pytest.skip("only root on Linux can mount a file system for this")
-        command = ["mount", "-t", "tmpfs", "-o", options, "foundry-test", str(folder)]
-        if subprocess.run(command, capture_output=True, check=False).returncode:
-            pytest.skip("mounting is not allowed here")
-        try:
-            yield
-        finally:
-            subprocess.run(["umount", str(folder)], check=True)
-
-    return mount()
+    if os.geteuid() != 0 or sys.platform != "linux":
+        pytest.skip("only root on Linux can mount a file system for this")
+    command = ["mount", "-t", "tmpfs", "-o", options, "foundry-test", str(folder)]
+    if subprocess.run(command, capture_output=True, check=False).returncode:
+        pytest.skip("mounting is not allowed here")
+    try:
+        yield
+    finally:
+        subprocess.run(["umount", str(folder)], check=True)
 
 
-def _without_permission(folder: Path):
-    from contextlib import contextmanager
-
-    @contextmanager
-    def taken() -> Iterator[None]:
-        folder.chmod(0o500)
-        try:
-            yield
-        finally:
-            folder.chmod(0o700)
-
-    return taken()
+@contextmanager
+def _without_permission(folder: Path) -> Iterator[None]:
+    folder.chmod(0o500)
+    try:
+        yield
+    finally:
+        folder.chmod(0o700)
 
 
 @pytest.mark.parametrize("inside", [".", "new/deep"])
@@ -353,6 +344,16 @@ def test_resume_where_there_is_no_run(foundry, tmp_path, where):
 
 
 # -- a disk that fills up --------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
+def test_output_that_can_not_be_written():
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "foundry", "--help"],
+            stdout=full, stderr=subprocess.PIPE, text=True, check=False,
+        )  # fmt: skip
+    assert "No space left on device" in Said(done.returncode, "", done.stderr).error()
 
 
 @pytest.mark.parametrize("free", [0, 60, 150, 300])

@@ -92,6 +92,7 @@ CHANGES = (
     (re.compile(r"\d{8}T\d{6}Z"), "TIME"),
     (re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|\+00:00)?"), "TIME"),
     (re.compile(r"\b\d+(\.\d+)? s\b"), "SECONDS"),
+    (re.compile(r"\| \d+\.\d \|"), "| SECONDS |"),
 )
 """What differs between any two runs of the same build."""
 

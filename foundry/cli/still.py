@@ -1,0 +1,22 @@
+"""What the views share that do not move."""
+
+from collections.abc import Callable
+from types import TracebackType
+
+
+class Still:
+    """What views share that need no setting up: no words, nobody to ask."""
+
+    on_text: Callable[[str], None] | None = None
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        return None
+
+    def ask(self, question: str) -> bool | None:
+        """Nobody is there."""
+        return None
