@@ -2,14 +2,11 @@
 
 import os
 import signal
-import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
-
-import click
 
 from foundry.cli.view import make_view
 from foundry.config import DEFAULT_MODEL
@@ -94,14 +91,7 @@ def demo(folder: Path, flags: Flags) -> int:
 def _watched(flags: Flags, work: Callable[[Watch], Ended]) -> int:
     """Work with a view, and with SIGTERM and SIGHUP ending it as Ctrl-C does."""
     with make_view(json=flags.as_json, quiet=flags.quiet) as view, _signals():
-        return work(Watch(view.observe, view.on_text, _ask)).status.exit_code
-
-
-def _ask(question: str) -> bool | None:
-    """Ask at the terminal; None when nobody is there."""
-    if not (sys.stdin.isatty() and sys.stderr.isatty()):
-        return None
-    return click.confirm(question, default=False, err=True)
+        return work(Watch(view.observe, view.on_text, view.ask)).status.exit_code
 
 
 @contextmanager

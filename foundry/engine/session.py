@@ -3,7 +3,7 @@
 import shutil
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -61,7 +61,6 @@ class Watch:
     observe: Observer
     on_text: Callable[[str], None] | None = None
     ask: Ask = lambda _question: None
-    on_place: Callable[[Project], None] = lambda _project: None
 
 
 def build(wish: Wish, watch: Watch) -> Ended:
@@ -111,8 +110,8 @@ def resume(folder: Path, change: Callable[[RunOptions], RunOptions], watch: Watc
         workflow = workflow_of(found)
         last = found.recovered.entries[-1]
         if isinstance(last, Stop) and last.status in OVER:
-            watch.observe(Note(f"this run is over: {last.status}, {last.reason}"))
-            return Ended(last.status, last.reason)
+            watch.observe(Note("this run is over: there is nothing to go on with"))
+            return _told_again(found, workflow, watch, Ended(last.status, last.reason))
         return _work(taken_up(found), workflow, watch, resumed=True)
 
 
@@ -130,7 +129,6 @@ def check_phases(workflow: Workflow, skip: tuple[str, ...], pause_after: tuple[s
 
 def _work(found: Found, workflow: Workflow, watch: Watch, *, resumed: bool) -> Ended:
     project, options, begun = found.project, found.options, time.monotonic()
-    watch.on_place(project)
     log_path = sessionlog.path_for(project.logs, now())
     with SessionLog(log_path) as log:
 
@@ -142,24 +140,36 @@ def _work(found: Found, workflow: Workflow, watch: Watch, *, resumed: bool) -> E
             observe(Waiting(notice.reason, notice.wait, notice.attempt))
 
         with ModelPool(options.base_url, on_retry=waiting) as pool:
-            sandbox = ProcessSandbox(project.running_command)
-            setting = Setting(
-                project=project,
-                repository=found.repository,
-                workflow=workflow,
-                options=options,
-                model=lambda role: pool.model(options.model_for(role)),
-                sandbox=sandbox,
-                library=Library(home(), resources("patterns")),
-                observe=observe,
-                ask=watch.ask,
-                ledger=Ledger(runs.ledger_path(options.run)),
-                deadline=begun + options.limits.max_hours * 3600,
-                on_text=watch.on_text,
-            )
+            setting = _setting(found, workflow, pool, replace(watch, observe=observe))
             observe(banner(setting, log_path, resumed=resumed))
             ended, runner = _run(setting, found)
         observe(ending(runner, ended, time.monotonic() - begun))
+    return ended
+
+
+def _setting(found: Found, workflow: Workflow, pool: ModelPool, watch: Watch) -> Setting:
+    project, options = found.project, found.options
+    return Setting(
+        project=project,
+        repository=found.repository,
+        workflow=workflow,
+        options=options,
+        model=lambda role: pool.model(options.model_for(role)),
+        sandbox=ProcessSandbox(project.running_command),
+        library=Library(home(), resources("patterns")),
+        observe=watch.observe,
+        ask=watch.ask,
+        ledger=Ledger(runs.ledger_path(options.run)),
+        deadline=time.monotonic() + options.limits.max_hours * 3600,
+        on_text=watch.on_text,
+    )
+
+
+def _told_again(found: Found, workflow: Workflow, watch: Watch, ended: Ended) -> Ended:
+    """Tell how a run ended that is over."""
+    with ModelPool() as pool:
+        runner = Runner(_setting(found, workflow, pool, watch), found.recovered.entries)
+        watch.observe(ending(runner, ended, 0.0))
     return ended
 
 

@@ -52,9 +52,7 @@ def architecture(design: ArchitectSubmission) -> str:
 def components(plan: Plan, files: Sequence[str] = ()) -> str:
     """The design of the components, or of those that the given files touch."""
     chosen = [c for c in plan.components if not files or _touches(c.files, files)]
-    return "\n\n".join(
-        f"### {c.name}\n\n{c.design}\n\nFiles: {', '.join(c.files) or 'none named'}" for c in chosen
-    )
+    return "\n\n".join(f"### {c.name}\n\n{c.design}\n\nFiles: {_paths(c.files)}" for c in chosen)
 
 
 def build_log(records: Iterable[StepRecord], titles: dict[str, str]) -> str:
@@ -167,6 +165,10 @@ def _bullets(lines: Iterable[str]) -> str:
 
 def _section(title: str, text: str) -> str:
     return f"## {title}\n\n{text}" if text else ""
+
+
+def _paths(paths: Iterable[str]) -> str:
+    return ", ".join(f"`{path}`" for path in paths) or "none named"
 
 
 def _titled(title: str, text: str) -> str:

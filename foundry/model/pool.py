@@ -21,6 +21,10 @@ REHEARSAL = "rehearsal:"
 REHEARSED_MODEL = "claude-sonnet-5-5"
 """The model whose prices and window a rehearsal has, so that its figures mean something."""
 
+SILENCE = 120.0
+LOCAL_SILENCE = 900.0
+"""Seconds within a reply. A model on this machine may read a long prompt for minutes."""
+
 SCRIPTS = Path(__file__).parent / "rehearsal" / "scripts"
 
 
@@ -34,11 +38,12 @@ class ModelPool:
         on_retry: Callable[[RetryNotice], None] | None = None,
         retry: RetryPolicy | None = None,
         wait: Callable[[float], object] = time.sleep,
-        read_timeout: float = 120.0,
+        read_timeout: float | None = None,
     ) -> None:
         self._base_url = base_url
         self._on_retry, self._retry = on_retry, retry
-        self._wait, self._read_timeout = wait, read_timeout
+        self._wait = wait
+        self._read_timeout = read_timeout or (LOCAL_SILENCE if is_loopback(base_url) else SILENCE)
         self._models: dict[str, Model] = {}
         self._stack = ExitStack()
 

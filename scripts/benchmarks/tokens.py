@@ -11,7 +11,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from foundry.model.prices import cost
-from foundry.model.rehearsal.billing import Ledger, count_output, measure as measure_prompt
+from foundry.model.rehearsal.billing import Ledger, count_output
+from foundry.model.rehearsal.billing import measure as measure_prompt
 from foundry.model.rehearsal.server import Recorded
 from foundry.schema.messages import Usage
 from scripts.benchmarks.builds import WorkingBuild, run_build

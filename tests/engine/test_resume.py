@@ -264,7 +264,8 @@ def test_a_run_that_is_over_says_so(build: Any) -> None:
     assert (built.ended.status, built.ended.status.exit_code) == (Status.UNVERIFIED, 3)
     head, asked = built.repository.head(), len(built.server.requests)
     assert built.resume() == built.ended
-    assert isinstance(built.events[-1], Note)
+    assert isinstance(built.events[-2], Note)
+    assert built.events[-1].status == built.ended.status
     assert "this run is over: unverified" in built.events[-1].text
     assert (built.repository.head(), len(built.server.requests)) == (head, asked)
 
