@@ -1,4 +1,4 @@
-"""The fullest that any conversation gets, with ordinary tools and with ones that return megabytes."""
+"""The fullest that any conversation gets, also with tools that return megabytes."""
 
 from foundry.model.rehearsal.script import Turn, call, turn
 from scripts.benchmarks.builds import WorkingBuild, run_build

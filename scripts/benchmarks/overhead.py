@@ -4,12 +4,15 @@ Both ask the same server, run `true` in a shell, and send a growing conversation
 checks its budget, writes transcript, ledger and session log, and confines the command.
 """
 
+import json
 import statistics
 import subprocess
 import time
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
+
+import anthropic
 
 from foundry.conversation.budget import Allowance
 from foundry.conversation.loop import Brief, Watchers, converse
@@ -34,8 +37,6 @@ MODEL = "claude-sonnet-5-5"
 
 
 def measure() -> list[Figure]:
-    import anthropic
-
     with serving("commands") as url, TemporaryDirectory() as folder:
         root = Path(folder)
         model = AnthropicModel(MODEL, base_url=url, api_key="bench")
@@ -66,8 +67,6 @@ def _harness(model: AnthropicModel, tools: Toolset, root: Path) -> float:
         SessionLog(root / "log.jsonl") as log,
         (root / "transcript.jsonl").open("a") as transcript,
     ):
-        import json
-
         watchers = Watchers(
             observe=log,
             record=lambda message: print(json.dumps(message), file=transcript),
