@@ -6,8 +6,7 @@ from foundry.engine.checks import run_baseline, run_checks
 from foundry.engine.deploy import Ask, run_deploy
 from foundry.engine.desk import Desk
 from foundry.engine.feedback import QUIET, feedback_result
-from foundry.engine.gates import Evidence
-from foundry.engine.result import Result
+from foundry.engine.result import Evidence, Result
 from foundry.errors import WorkflowError
 from foundry.schema.checks import CheckResult
 

@@ -3,20 +3,18 @@
 A workflow names a contract; a step that names none hands in a summary and is judged by no gate.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 from pydantic import BaseModel
 
 from foundry.engine import gates, views
-from foundry.engine.checks import MAX_FIXES
 from foundry.engine.desk import Desk
 from foundry.engine.feedback import feedback_result
-from foundry.engine.gates import Evidence, Gate
-from foundry.engine.result import Result
+from foundry.engine.gates import Gate
+from foundry.engine.result import Evidence, Result
 from foundry.errors import WorkflowError
-from foundry.schema.journal import StepRecord
 from foundry.schema.learning import FeedbackSubmission
 from foundry.schema.plan import ArchitectSubmission, ScoutSubmission
 from foundry.schema.work import (
@@ -26,7 +24,7 @@ from foundry.schema.work import (
     FixPlanSubmission,
     SummarySubmission,
 )
-from foundry.store.artifacts import read_plan, to_json
+from foundry.store.artifacts import read_text, to_json
 from foundry.store.project import ARCHITECTURE, BUILD_LOG, CHECKS, SCOUT_REPORT, TASKS, fixes_name
 
 
@@ -82,7 +80,7 @@ def _builder(desk: Desk, done: BuilderSubmission, evidence: Evidence) -> Result:
     return Result(
         f"{done.change}: {_lower_first(task.title)}",
         summary,
-        artifacts={BUILD_LOG: _build_log(desk, summary, evidence)},
+        artifacts={BUILD_LOG: _build_log(desk, task.title, summary, evidence)},
         body="\n".join(f"- {each.criterion} ({each.requirement})" for each in task.acceptance),
     )
 
@@ -98,10 +96,11 @@ def _fix_plan(desk: Desk, plan: FixPlanSubmission, _evidence: Evidence) -> Resul
 
 def _fix(desk: Desk, done: BuilderSubmission, evidence: Evidence) -> Result:
     summary = "\n".join((done.summary, *(f"- {note}" for note in done.notes)))
+    title = f"Heal what failed in test run {desk.iteration}"
     return Result(
         f"fix: heal the checks that failed in iteration {desk.iteration}",
         summary,
-        artifacts={BUILD_LOG: _build_log(desk, summary, evidence)},
+        artifacts={BUILD_LOG: _build_log(desk, title, summary, evidence)},
         body=summary,
     )
 
@@ -122,27 +121,10 @@ def _deploy(_desk: Desk, text: DeploySubmission, _evidence: Evidence) -> Result:
     )
 
 
-def _build_log(desk: Desk, summary: str, evidence: Evidence) -> str:
-    instruction = desk.instruction
-    this = StepRecord(
-        seq=0, at=desk.now(), run="", step=instruction.id, phase=instruction.phase,
-        attempt=instruction.attempt, summary=summary, files=evidence.files,
-        checks=evidence.checks,
-    )  # fmt: skip
-    made = [record for record in desk.records if record.step.endswith(("/task", "/fix"))]
-    return views.build_log([*made, this], _titles(desk))
-
-
-def _titles(desk: Desk) -> dict[str, str]:
-    plan = read_plan(desk.project)
-    tasks: list[Mapping[str, Any]] = list(desk.context.get("tasks", []))
-    known = {task.id: task.title for task in plan.tasks} if plan else {}
-    titles = {
-        f"builder[{number}]/task": known.get(task["id"], task["title"])
-        for number, task in enumerate(tasks, 1)
-    }
-    fixes = {f"test[{n}]/fix": f"Heal what failed in test run {n}" for n in range(1, MAX_FIXES + 1)}
-    return titles | fixes
+def _build_log(desk: Desk, title: str, summary: str, evidence: Evidence) -> str:
+    """build-log.md with one more entry; what it holds already is not made again."""
+    entry = views.build_log_entry(desk.instruction, desk.now(), title, summary, evidence)
+    return (read_text(desk.project, BUILD_LOG) or "# Build log\n") + "\n" + entry
 
 
 def _lower_first(title: str) -> str:

@@ -3,8 +3,7 @@
 from pydantic import BaseModel
 
 from foundry.engine.desk import Desk
-from foundry.engine.gates import Evidence
-from foundry.engine.result import Result
+from foundry.engine.result import Evidence, Result
 from foundry.schema.events import Note
 from foundry.schema.learning import Feedback, FeedbackSubmission
 from foundry.schema.run import Status

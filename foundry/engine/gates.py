@@ -3,12 +3,12 @@
 import re
 import shutil
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from pathlib import Path
 
 from pydantic import BaseModel
 
 from foundry.engine.desk import Desk, own_files
+from foundry.engine.result import Evidence
 from foundry.schema.checks import CheckResult, result_of
 from foundry.schema.command import CommandLimits
 from foundry.schema.plan import MAX_TASKS, ArchitectSubmission, ScoutSubmission
@@ -19,15 +19,6 @@ VERIFY_SECONDS = 900
 SHELLS = {"sh", "bash", "shell", "console"}
 DOCUMENTATION = (".md", ".rst", ".adoc")  # not .txt: requirements.txt is part of the project
 SHOWN_OUTPUT = 3_000
-
-
-@dataclass(frozen=True, slots=True)
-class Evidence:
-    """What a gate found: problems go back to the model, the rest into the journal."""
-
-    problems: tuple[str, ...] = ()
-    checks: tuple[CheckResult, ...] = ()
-    files: tuple[str, ...] = ()
 
 
 Gate = Callable[[Desk, BaseModel], Evidence]

@@ -3,8 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from foundry.engine.gates import Evidence
-from foundry.engine.result import Result
+from foundry.engine.result import Evidence, Result
 from foundry.schema.checks import CheckResult
 from foundry.schema.events import StepEnded, StepStarted
 from foundry.schema.journal import Attempt, Intent, Spend, StepRecord, Stop

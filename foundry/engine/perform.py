@@ -12,7 +12,7 @@ from foundry.conversation.loop import Brief, Outcome, Watchers, converse
 from foundry.engine import briefing
 from foundry.engine.contracts import Contract, contract
 from foundry.engine.desk import Desk, own_files
-from foundry.engine.gates import Evidence
+from foundry.engine.result import Evidence
 from foundry.files import append_line
 from foundry.model.base import Model
 from foundry.schema.messages import Message, Usage

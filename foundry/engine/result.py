@@ -1,8 +1,19 @@
-"""What an accepted step leaves: its commit's words, variables, and artifacts."""
+"""What a gate found, and what an accepted step leaves."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
+
+from foundry.schema.checks import CheckResult
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What a gate found: problems go back to the model, the rest into the journal."""
+
+    problems: tuple[str, ...] = ()
+    checks: tuple[CheckResult, ...] = ()
+    files: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -7,11 +7,10 @@ from datetime import datetime, timedelta
 from foundry.engine import lines, summary
 from foundry.engine.actions import act
 from foundry.engine.desk import Desk
-from foundry.engine.gates import Evidence
 from foundry.engine.perform import Means, Performed, perform
 from foundry.engine.progress import Progress, Setting
 from foundry.engine.recover import salvage
-from foundry.engine.result import Result
+from foundry.engine.result import Evidence, Result
 from foundry.errors import ArtifactError, ModelRejected, ModelUnavailable
 from foundry.schema.base import now
 from foundry.schema.events import AttemptFailed, Note

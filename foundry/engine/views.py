@@ -1,11 +1,13 @@
 """Markdown artifacts, rendered from validated values. Read by models and people, never parsed."""
 
 from collections.abc import Iterable, Sequence
+from datetime import datetime
 
+from foundry.engine.result import Evidence
 from foundry.schema.checks import CheckResult
-from foundry.schema.journal import StepRecord
 from foundry.schema.plan import ArchitectSubmission, Check, Plan, ScoutSubmission, Task
 from foundry.schema.work import FixPlanSubmission
+from foundry.workflow.cursor import Instruction
 
 SHOWN_OUTPUT = 3_000
 
@@ -55,21 +57,17 @@ def components(plan: Plan, files: Sequence[str] = ()) -> str:
     return "\n\n".join(f"### {c.name}\n\n{c.design}\n\nFiles: {_paths(c.files)}" for c in chosen)
 
 
-def build_log(records: Iterable[StepRecord], titles: dict[str, str]) -> str:
-    """build-log.md: what was made, in order."""
-    parts = ["# Build log"]
-    for record in records:
-        title = titles.get(record.step, record.step)
-        parts.append(
-            _document(
-                f"## {title}",
-                f"{record.at:%Y-%m-%d %H:%M:%S} UTC · {record.step} · attempt {record.attempt}",
-                record.summary,
-                _titled("Files:", _bullets(f"`{path}`" for path in record.files)),
-                _titled("Shown by:", _bullets(_ran(check) for check in record.checks)),
-            ).strip()
-        )
-    return "\n\n".join(parts) + "\n"
+def build_log_entry(
+    instruction: Instruction, at: datetime, title: str, summary: str, evidence: Evidence
+) -> str:
+    """One entry of build-log.md: what a task or a fix made, and what shows it."""
+    return _document(
+        f"## {title}",
+        f"{at:%Y-%m-%d %H:%M:%S} UTC · {instruction.id} · attempt {instruction.attempt}",
+        summary,
+        _titled("Files:", _bullets(f"`{path}`" for path in evidence.files)),
+        _titled("Shown by:", _bullets(_ran(check) for check in evidence.checks)),
+    )
 
 
 def test_results(iteration: int, checks: Sequence[CheckResult], changed: Sequence[str]) -> str:
