@@ -3,6 +3,7 @@
 Errors end here: whatever Foundry can explain becomes one line on stderr and an exit code.
 """
 
+import os
 import sys
 from collections.abc import Mapping
 from importlib import import_module
@@ -62,7 +63,7 @@ def cli() -> None:
 
 def main() -> None:
     """Run the command line and end the process with the documented exit code."""
-    sys.exit(run(sys.argv[1:]))
+    sys.exit(_delivered(run(sys.argv[1:])))
 
 
 def run(arguments: list[str]) -> int:
@@ -103,7 +104,24 @@ def _complain(message: str, code: int) -> int:
     return code
 
 
+def _delivered(code: int) -> int:
+    """Flush what was printed while a full disk or a closed pipe can still be told of."""
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _turn_away()
+    except OSError as error:
+        _turn_away()
+        return code or _complain(*_explained(error))
+    return code
+
+
 def _quietly_closed() -> int:
     """Whoever read our output has gone (`foundry log | head`): that is no error."""
-    sys.stdout = None
+    _turn_away()
     return 0
+
+
+def _turn_away() -> None:
+    """Nothing more can be printed, and the interpreter shall not try at its end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

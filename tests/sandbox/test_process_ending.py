@@ -206,7 +206,7 @@ def test_an_interrupt_ends_the_tree(beacon: Beacon, number: signal.Signals, code
 
 
 def test_a_second_interrupt_cuts_the_grace_not_the_killing(beacon: Beacon):
-    stubborn = f"trap '{beacon.call}' TERM; {beacon.call}; while :; do sleep 0.01; done"
+    stubborn = f"trap '{beacon.call}' TERM; {beacon.call}; while :; do :; done"
     with subprocess.Popen([sys.executable, "-c", RUN, stubborn]) as harness:
         (pid,) = beacon.pids(1)
         harness.send_signal(signal.SIGINT)

@@ -41,8 +41,9 @@ GIT_CONFIG = """\
 
 def environment_of(tmp_path: Path) -> dict[str, str]:
     """The environment that a test gives to all that it runs: nothing of the person's own."""
-    config = tmp_path / "gitconfig"
-    config.write_text(GIT_CONFIG)
+    person = tmp_path / "person"  # a command of the model sees HOME and nothing else of git
+    person.mkdir(exist_ok=True)
+    (person / ".gitconfig").write_text(GIT_CONFIG)
     removed = ("ANTHROPIC_", "FOUNDRY_", "GIT_", "XDG_")
     kept = {
         name: value
@@ -53,7 +54,7 @@ def environment_of(tmp_path: Path) -> dict[str, str]:
         **kept,
         "FOUNDRY_HOME": str(tmp_path / "home"),
         "FOUNDRY_LOOPBACK_ONLY": "1",
-        "GIT_CONFIG_GLOBAL": str(config),
+        "HOME": str(person),
         "GIT_CONFIG_NOSYSTEM": "1",
     }
 
