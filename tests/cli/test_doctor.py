@@ -75,7 +75,7 @@ def test_no_model_is_no_failure_and_names_the_ways_to_have_one() -> None:
 
 
 def test_git_that_does_not_know_its_user_fails(tmp_path: Path) -> None:
-    (tmp_path / "gitconfig").write_text("")
+    (tmp_path / "person" / ".gitconfig").write_text("")
     result = CliRunner().invoke(command, ["--json"])
     row = next(row for row in json.loads(result.stdout) if row["name"] == "identity")
     assert result.exit_code == 1

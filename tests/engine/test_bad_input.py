@@ -254,7 +254,7 @@ def test_without_git(tmp_path):
 
 @pytest.mark.parametrize("known", ["", "GIT_AUTHOR", "GIT_COMMITTER"])
 def test_git_that_does_not_know_its_user(foundry, tmp_path, monkeypatch, known):
-    (tmp_path / "gitconfig").write_text("")
+    (tmp_path / "person" / ".gitconfig").write_text("")
     if known:
         monkeypatch.setenv(f"{known}_NAME", "Ada")
         monkeypatch.setenv(f"{known}_EMAIL", "ada@example.org")
@@ -265,7 +265,7 @@ def test_git_that_does_not_know_its_user(foundry, tmp_path, monkeypatch, known):
 
 def test_an_empty_repository_stays_one_when_the_build_is_refused(foundry, tmp_path):
     git(tmp_path, "init", "--quiet", "p")
-    (tmp_path / "gitconfig").write_text("")
+    (tmp_path / "person" / ".gitconfig").write_text("")
     before = tree(tmp_path / "p", without=())
     foundry("build", SPEC, "--dir", tmp_path / "p", *SERVER).error()
     assert tree(tmp_path / "p", without=()) == before

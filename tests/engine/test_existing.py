@@ -108,7 +108,7 @@ def test_a_paused_and_resumed_build_leaves_it_alone_too(build, project):
 
 
 def test_a_refused_build_leaves_it_alone_too(build, project, tmp_path):
-    (tmp_path / "gitconfig").write_text("[safe]\n  directory = *\n")
+    (tmp_path / "person" / ".gitconfig").write_text("[safe]\n  directory = *\n")
     before, branches = snapshot(project), refs(project)
     with pytest.raises(ProjectError, match="git does not know who you are"):
         build(SmallBuild(tasks=1), folder=project)
