@@ -8,13 +8,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
 
+import click
+
 from foundry.cli.view import make_view
 from foundry.config import DEFAULT_MODEL
 from foundry.engine import session
 from foundry.engine.runner import Ended
 from foundry.engine.session import Watch, Wish
 from foundry.errors import InputError
-from foundry.model.pool import REHEARSAL, SCRIPTS, is_reachable, script_path
+from foundry.model.pool import REHEARSAL, REHEARSED_MODEL, SCRIPTS, is_reachable, script_path
 from foundry.schema.run import Limits, RunOptions
 
 DEMO = "todo"
@@ -85,7 +87,10 @@ def demo(folder: Path, flags: Flags) -> int:
         limits=Limits(),
         identity=DEMO_IDENTITY,
     )
-    return _watched(flags, lambda watch: session.build(wish, watch))
+    code = _watched(flags, lambda watch: session.build(wish, watch))
+    if not (flags.as_json or flags.quiet):
+        click.echo(f"The money is what {REHEARSED_MODEL} would bill; nothing was.", err=True)
+    return code
 
 
 def _watched(flags: Flags, work: Callable[[Watch], Ended]) -> int:
