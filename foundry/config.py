@@ -1,6 +1,9 @@
 """Where Foundry keeps what is the person's own, and where its shipped resources are."""
 
 import os
+import shlex
+import shutil
+import sys
 from pathlib import Path
 
 from foundry.errors import ProjectError
@@ -12,6 +15,17 @@ def home() -> Path:
     """The user's own folder: runs, patterns. `FOUNDRY_HOME` overrides `~/.foundry`."""
     override = os.environ.get("FOUNDRY_HOME")
     return Path(override).expanduser().resolve() if override else Path.home() / ".foundry"
+
+
+def program() -> str:
+    """How this process was called, so that the commands that it prints can be typed."""
+    called = Path(sys.argv[0])
+    if called.name == "__main__.py":
+        return f"{shlex.quote(sys.executable)} -m foundry"
+    found = shutil.which("foundry")
+    if called.name != "foundry" or (found and Path(found).samefile(called)):
+        return "foundry"
+    return shlex.quote(str(called.absolute()))
 
 
 def resources(name: str) -> Path:

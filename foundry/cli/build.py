@@ -21,7 +21,7 @@ from foundry.cli.options import limit_options, model_options, read_spec, role_mo
 @model_options
 @limit_options
 @click.option("--skip", multiple=True, metavar="PHASE",
-              help="Leave out scout, test, docs, deploy or feedback. Repeatable.")  # fmt: skip
+              help="Leave out test, docs, deploy or feedback. Repeatable.")  # fmt: skip
 @click.option("--deploy/--no-deploy", default=False, help="Push the verified result.",
               show_default=True)  # fmt: skip
 @view_options

@@ -11,12 +11,19 @@ from types import FrameType
 import click
 
 from foundry.cli.view import make_view
-from foundry.config import DEFAULT_MODEL
+from foundry.config import DEFAULT_MODEL, program
 from foundry.engine import session
 from foundry.engine.runner import Ended
 from foundry.engine.session import Watch, Wish
+from foundry.engine.workspace import check_spec
 from foundry.errors import InputError
-from foundry.model.pool import REHEARSAL, REHEARSED_MODEL, SCRIPTS, is_reachable, script_path
+from foundry.model.pool import (
+    REHEARSAL,
+    REHEARSED_MODEL,
+    SCRIPTS,
+    has_model,
+    script_path,
+)
 from foundry.schema.run import Limits, RunOptions
 
 DEMO = "todo"
@@ -40,19 +47,19 @@ class Flags:
 
 def start(spec: str, folder: Path | None, flags: Flags, skip: tuple[str, ...], deploy: bool) -> int:
     """Start a build and work on it."""
+    check_spec(spec)
+    url = flags.base_url or os.environ.get("ANTHROPIC_BASE_URL", "")
     wish = Wish(
         spec=spec,
         folder=folder,
-        model=flags.model or DEFAULT_MODEL,
-        models=flags.models,
-        base_url=flags.base_url or os.environ.get("ANTHROPIC_BASE_URL", ""),
+        model=_usable(flags.model or DEFAULT_MODEL, url),
+        models={role: _usable(name, url) for role, name in flags.models.items()},
+        base_url=url,
         limits=_limits(Limits(), flags),
         pause_after=flags.pause_after,
         skip=skip,
         deploy=deploy,
     )
-    for name in (wish.model, *wish.models.values()):
-        _require_model(name, wish.base_url)
     return _watched(flags, lambda watch: session.build(wish, watch))
 
 
@@ -60,24 +67,28 @@ def go_on(folder: Path, flags: Flags) -> int:
     """Take a build up again."""
 
     def change(kept: RunOptions) -> RunOptions:
-        changed = kept.model_copy(
+        url = flags.base_url or kept.base_url
+        models = {**kept.models, **flags.models}
+        return kept.model_copy(
             update={
-                "model": flags.model or kept.model,
-                "models": {**kept.models, **flags.models},
-                "base_url": flags.base_url or kept.base_url,
+                "model": _usable(flags.model or kept.model, url),
+                "models": {role: _usable(name, url) for role, name in models.items()},
+                "base_url": url,
                 "limits": _limits(kept.limits, flags),
                 "pause_after": flags.pause_after,
             }
         )
-        for name in (changed.model, *changed.models.values()):
-            _require_model(name, changed.base_url)
-        return changed
 
     return _watched(flags, lambda watch: session.resume(folder, change, watch))
 
 
 def demo(folder: Path, flags: Flags) -> int:
     """A build against the shipped rehearsal."""
+    if folder.is_dir() and any(folder.iterdir()):
+        raise InputError(
+            f"{folder} is not empty",
+            hint=f"Choose another --dir, or go on with `{program()} resume {folder}`",
+        )
     wish = Wish(
         spec=(SCRIPTS / f"{DEMO}.spec.md").read_text(encoding="utf-8"),
         folder=folder,
@@ -118,12 +129,16 @@ def _limits(kept: Limits, flags: Flags) -> Limits:
     )
 
 
-def _require_model(name: str, base_url: str) -> None:
+def _usable(name: str, base_url: str) -> str:
+    """A model's name as it is kept with the run; raises InputError when nothing answers to it."""
     if name.startswith(REHEARSAL):
-        script_path(name.removeprefix(REHEARSAL))
-        return
-    if is_reachable(name, base_url):
-        return
+        from foundry.model.rehearsal.scenes import load
+
+        path = script_path(name.removeprefix(REHEARSAL))
+        load(path)
+        return name if path.parent == SCRIPTS else f"{REHEARSAL}{path.resolve()}"
+    if has_model(base_url):
+        return name
     raise InputError(
         "there is no model to talk to",
         hint="Set ANTHROPIC_API_KEY, or name a server of your own with the Messages API "

@@ -162,7 +162,7 @@ class _Conversation:
     def _answer(self, reply: Reply) -> Outcome | None:
         """React to a reply; an Outcome when the conversation is over."""
         if reply.stop_reason == "refusal":
-            return self._outcome("refused", reply.text or "the model declined")
+            return self._outcome("refused", "the model refused to do this")
         if reply.stop_reason == "model_context_window_exceeded":
             return self._outcome("context_full", "the reply did not fit the window any more")
         if reply.content:

@@ -3,6 +3,7 @@
 import shlex
 from pathlib import Path
 
+from foundry.config import program
 from foundry.engine import summary
 from foundry.engine.progress import Setting
 from foundry.engine.runner import Ended, Runner
@@ -24,7 +25,7 @@ def banner(setting: Setting, log: Path, *, resumed: bool) -> RunStarted:
         max_usd=options.limits.max_usd,
         max_hours=options.limits.max_hours,
         log=str(log),
-        resume=f"foundry resume {shlex.quote(str(root))}",
+        resume=f"{program()} resume {shlex.quote(str(root))}",
         sandbox=setting.sandbox.level,
         resumed=resumed,
     )

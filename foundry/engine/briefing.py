@@ -1,6 +1,5 @@
 """What a conversation is told: read from disk and journal, never from another conversation."""
 
-from collections.abc import Sequence
 from textwrap import indent
 from typing import Any
 
@@ -52,7 +51,7 @@ def _common(desk: Desk) -> dict[str, Any]:
         "files_total": len(files),
         "artifacts": {name: _capped(text, name) for name, text in texts if text},
         "patterns": _patterns(desk),
-        "earlier": _earlier(desk.records, None),
+        "earlier": _earlier(desk, None),
     }
 
 
@@ -64,7 +63,7 @@ def _special(desk: Desk) -> dict[str, Any]:
             return {
                 "task": task,
                 "components": views.components(plan, _reach(plan, task)) if plan else "",
-                "earlier": _earlier(desk.records, task),
+                "earlier": _earlier(desk, task),
             }
         case "fix-plan" | "fix":
             results = read_text(desk.project, results_name(desk.iteration)) or ""
@@ -94,16 +93,22 @@ def _patterns(desk: Desk) -> list[str]:
     return [f"- {pattern.summary}" for pattern in found]
 
 
-def _earlier(records: Sequence[StepRecord], task: Task | None) -> str:
+def _earlier(desk: Desk, task: Task | None) -> str:
     """What was made before: in full where the task depends on it or it is recent, else a line.
 
     Bounded, so that the three-hundredth task is told as much as the thirtieth.
     """
-    made = [record for record in records if record.step.endswith(("/task", "/fix"))]
+    made = [record for record in desk.records if record.step.endswith(("/task", "/fix"))]
+    tasks = desk.context.get("tasks", ())
+    done = {f"builder[{number}]/task": each["id"] for number, each in enumerate(tasks, 1)}
     near = {record.seq for record in made[-RECENT_TASKS:]}
     if task:
-        near |= {r.seq for r in made if set(r.files) & set(task.files)}
-    listed = made[-LISTED_TASKS:]
+        near |= {
+            record.seq
+            for record in made
+            if done.get(record.step) in task.depends_on or set(record.files) & set(task.files)
+        }
+    listed = [r for r in made if r.seq in near or r.seq >= made[-LISTED_TASKS:][0].seq]
     parts = [_told(record, full=record.seq in near) for record in listed]
     left_out = len(made) - len(listed)
     if left_out:

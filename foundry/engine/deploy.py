@@ -8,10 +8,10 @@ from foundry.engine.desk import Desk
 from foundry.engine.result import Result
 from foundry.schema.events import Note
 from foundry.schema.journal import Intent
+from foundry.store.git import cause
 
 REMOTE = "origin"
 GH_SECONDS = 120
-PUSH_SECONDS = 600
 
 Ask = Callable[[str], bool | None]
 """Asks the person; None when nobody is there to answer."""
@@ -34,7 +34,7 @@ def run_deploy(desk: Desk, intend: Callable[[str], None], ask: Ask) -> Result | 
             return None
         if not answer:
             return _skipped(desk, "not wanted after it was cut off")
-    error = _push(desk, branch) if remote else _create(desk)
+    error = desk.repository.push(REMOTE, branch) if remote else _create(desk)
     if error:
         return _skipped(desk, f"the push failed: {error}")
     return _done(desk, remote or desk.repository.remote_url(REMOTE), branch)
@@ -44,6 +44,8 @@ def _obstacle(desk: Desk, remote: str) -> str:
     """Why there is nothing to push or nowhere to push it, or an empty string."""
     if not desk.context.get("tests", {}).get("passed"):
         return "the checks do not pass"
+    if desk.warnings:
+        return f"the build is not verified ({desk.warnings[0]})"
     reason = "" if remote else _no_gh()
     return f"there is no remote {REMOTE!r} and {reason}" if reason else ""
 
@@ -52,13 +54,6 @@ def _arrived(desk: Desk, remote: str, branch: str) -> bool:
     """Whether the push that was cut off had reached the remote; pushing again is then harmless."""
     pushed = desk.repository.remote_head(REMOTE, branch) if remote else ""
     return bool(pushed) and desk.repository.contains(desk.repository.head(), pushed)
-
-
-def _push(desk: Desk, branch: str) -> str:
-    status, _, err = desk.repository.attempt(
-        "push", "--quiet", "--set-upstream", REMOTE, branch, seconds=PUSH_SECONDS
-    )
-    return "" if status == 0 else _last(err)
 
 
 def _create(desk: Desk) -> str:
@@ -85,7 +80,7 @@ def _gh(command: list[str]) -> str:
         )  # fmt: skip
     except subprocess.TimeoutExpired:
         return f"no answer within {GH_SECONDS} s"
-    return "" if done.returncode == 0 else _last(done.stderr or done.stdout)
+    return "" if done.returncode == 0 else cause(done.stderr or done.stdout)
 
 
 def _interrupted(desk: Desk) -> bool:
@@ -102,8 +97,3 @@ def _done(desk: Desk, remote: str, branch: str) -> Result:
 def _skipped(desk: Desk, why: str) -> Result:
     desk.observe(Note(f"not deployed: {why}"))
     return Result("chore(foundry): not deployed", f"not deployed: {why}", patch={"deployed": ""})
-
-
-def _last(text: str) -> str:
-    lines = [line for line in text.splitlines() if line.strip()]
-    return lines[-1].strip() if lines else "no message"

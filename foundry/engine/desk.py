@@ -30,6 +30,7 @@ class Desk:
     instruction: Instruction
     journal: tuple[Entry, ...]
     observe: Observer
+    warnings: tuple[str, ...] = ()
     now: Callable[[], datetime] = now
 
     @property

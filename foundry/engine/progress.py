@@ -90,6 +90,7 @@ class Progress:
             instruction=instruction,
             journal=self.journal,
             observe=setting.observe,
+            warnings=self.cursor.warnings,
         )
 
     def facts(self) -> summary.Facts:

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 
 from foundry.engine import lines, summary
 from foundry.engine.actions import act
+from foundry.engine.deploy import REMOTE
 from foundry.engine.desk import Desk
 from foundry.engine.perform import Means, Performed, perform
 from foundry.engine.progress import Progress, Setting
@@ -15,7 +16,7 @@ from foundry.errors import ArtifactError, ModelRejected, ModelUnavailable
 from foundry.schema.base import now
 from foundry.schema.events import AttemptFailed, Note
 from foundry.schema.journal import Entry, Spend
-from foundry.schema.run import RunOptions, Status
+from foundry.schema.run import Status
 from foundry.store.artifacts import to_json
 from foundry.store.project import EVIDENCE, SESSION_SUMMARY
 from foundry.workflow.cursor import Blocked, Finished, Instruction, due
@@ -49,7 +50,17 @@ class Runner:
                 ended = Ended(Status.PAUSED, f"{error}{_not_before(error.retry_after, now())}")
             except (ModelRejected, ArtifactError) as error:
                 ended = Ended(Status.FAILED, str(error))
-        return self.stop(ended)
+        self.stop(ended)
+        self._deliver_rest()
+        return ended
+
+    def _deliver_rest(self) -> None:
+        """A deployed branch gets the commits that follow Deploy: feedback and summaries."""
+        progress = self.progress
+        if not progress.cursor.context.get("deployed"):
+            return
+        if error := self.setting.repository.push(REMOTE, progress.branch):
+            self.setting.observe(Note(f"the last commits were not pushed: {error}"))
 
     def advance(self) -> Ended | None:
         """Do the step that is due; an Ended when there is none, or none may be done now."""
@@ -61,7 +72,7 @@ class Runner:
                 return Ended(Status.FAILED, f"{instruction.id} failed {tries} times: {why}")
             case Instruction() as instruction:
                 if time.monotonic() >= self.setting.deadline:
-                    return _pause("deadline", self.setting.options)
+                    return self._pause("deadline")
                 return self._do(instruction)
 
     def stop(self, ended: Ended) -> Ended:
@@ -104,7 +115,7 @@ class Runner:
         done = perform(desk, means)
         outcome = done.outcome
         if outcome.reason in ("budget", "deadline"):
-            return _pause(outcome.reason, setting.options)
+            return self._pause(outcome.reason)
         if outcome.submission is None:
             self._fail(desk, done)
             return None
@@ -158,23 +169,22 @@ class Runner:
     def _intend(self, desk: Desk, what: str) -> None:
         self.progress.accept(lines.intent(self.progress.line(), desk.instruction, what), {})
 
+    def _pause(self, reason: str) -> Ended:
+        limits, spent = self.setting.options.limits, self.setting.ledger.total.usd
+        words = {
+            "budget": f"${spent:.2f} of ${limits.max_usd:g} are spent and another call could cost "
+            f"more than is left; `foundry resume --max-usd {limits.max_usd * 2:g}` goes on",
+            "deadline": f"the {limits.max_hours:g} hours of this invocation are over; "
+            "`foundry resume` goes on",
+        }
+        return Ended(Status.PAUSED, words[reason])
+
     def _leaves(self, phase: str) -> bool:
         """Whether a phase that the person wants to look at has just ended."""
         if phase not in self.setting.options.pause_after:
             return False
         coming = due(self.setting.workflow, replace(self.progress.cursor, attempts=0))
         return isinstance(coming, Instruction) and coming.phase != phase
-
-
-def _pause(reason: str, options: RunOptions) -> Ended:
-    limits = options.limits
-    words = {
-        "budget": f"the budget of ${limits.max_usd:g} is spent; "
-        f"`foundry resume --max-usd {limits.max_usd * 2:g}` goes on",
-        "deadline": f"the {limits.max_hours:g} hours of this invocation are over; "
-        "`foundry resume` goes on",
-    }
-    return Ended(Status.PAUSED, words[reason])
 
 
 def _not_before(retry_after: float | None, at: datetime) -> str:

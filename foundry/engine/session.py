@@ -181,7 +181,7 @@ def _run(setting: Setting, found: Found) -> tuple[Ended, Runner]:
         # Whatever was cut off, the journal and HEAD tell; what memory holds may be ahead of them.
         recovered = recover(setting.project, setting.repository)
         runner = Runner(setting, recovered.entries)
-        return runner.stop(Ended(Status.INTERRUPTED, "interrupted")), runner
+        return runner.stop(Ended(Status.INTERRUPTED, "stopped by Ctrl-C or a signal")), runner
 
 
 def _clear(project: Project, repository: Repository) -> None:

@@ -208,6 +208,7 @@ def _conversations(spent: Iterable[StepRecord | Attempt]) -> Iterable[Conversati
                 step=entry.step,
                 model=entry.spend.model,
                 turns=entry.spend.turns,
+                tokens=entry.spend.usage.context_tokens,
                 seconds=entry.spend.seconds,
                 peak_tokens=entry.spend.peak_tokens,
                 context_share=round(entry.spend.context_share, 4),

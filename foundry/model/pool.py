@@ -18,6 +18,7 @@ from foundry.model.endpoint import is_loopback
 from foundry.model.retry import RetryNotice, RetryPolicy
 
 REHEARSAL = "rehearsal:"
+REHEARSAL_KEY = "sk-for-the-rehearsal-only"
 REHEARSED_MODEL = "claude-sonnet-5-5"
 """The model whose prices and window a rehearsal has, so that its figures mean something."""
 
@@ -66,7 +67,7 @@ class ModelPool:
 
     def _open(self, name: str) -> Model:
         if name.startswith(REHEARSAL):
-            return self._connect(REHEARSED_MODEL, self._rehearse(name), "rehearsal")
+            return self._connect(REHEARSED_MODEL, self._rehearse(name), REHEARSAL_KEY)
         require_loopback(self._base_url)
         return self._connect(name, self._base_url or None, None)
 
@@ -102,10 +103,10 @@ def script_path(name: str) -> Path:
     return path
 
 
-def is_reachable(name: str, base_url: str) -> bool:
-    """Whether there is anything to talk to: a key, a server of the person's own, a rehearsal."""
+def has_model(base_url: str) -> bool:
+    """Whether there is anything to talk to: a key, or a server of the person's own."""
     keys = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL")
-    return bool(name.startswith(REHEARSAL) or base_url or any(os.environ.get(k) for k in keys))
+    return bool(base_url or any(os.environ.get(key) for key in keys))
 
 
 def require_loopback(base_url: str) -> None:

@@ -3,6 +3,7 @@
 import shlex
 from pathlib import Path
 
+from foundry.config import program
 from foundry.report import units
 from foundry.report.lines import FAILED, NEUTRAL, OK, Line, Tone
 from foundry.schema.events import RunEnded
@@ -62,7 +63,7 @@ def _facts(event: RunEnded) -> list[tuple[str, str]]:
         ("place", event.place),
         *([("proof", proof)] if event.requirements else []),
         ("branch", f"{event.branch} · {units.counted(event.commits, 'commit')}"),
-        *(("log", line) for line in event.log),
+        *(("commits", line) for line in event.log),
         ("used", " · ".join((*used, units.duration(event.seconds)))),
     ]
 
@@ -75,7 +76,7 @@ def _next(event: RunEnded) -> list[tuple[str, str]]:
 
 
 def _again(event: RunEnded, resume: str) -> list[tuple[str, str]]:
-    rows = [("resume", resume or f"foundry resume {shlex.quote(event.place)}")]
+    rows = [("resume", resume or f"{program()} resume {shlex.quote(event.place)}")]
     if event.status == Status.PAUSED and event.artifacts:
         rows.append(("edit", " and ".join(event.artifacts) + " in .context-foundry/, if you like"))
     return rows
@@ -85,9 +86,9 @@ def _look(event: RunEnded) -> list[tuple[str, str]]:
     return [
         ("look", f"cd {shlex.quote(event.place)}"),
         ("look", "git log --oneline      the commits"),
-        ("look", "foundry show evidence  what proves each requirement"),
-        ("look", "foundry status         phases, tasks, cost"),
-        ("look", "foundry log            what happened, line by line"),
+        ("look", f"{program()} show evidence  what proves each requirement"),
+        ("look", f"{program()} status         phases, tasks, cost"),
+        ("look", f"{program()} log            what happened, line by line"),
     ]
 
 

@@ -11,7 +11,7 @@ from typing import Literal
 
 from foundry.config import home
 from foundry.errors import InputError, ProjectError
-from foundry.model.pool import REHEARSAL, is_reachable, require_loopback, script_path
+from foundry.model.pool import REHEARSAL, has_model, require_loopback, script_path
 from foundry.report import units
 from foundry.report.levels import UNCONFINED, confinement
 from foundry.report.reach import Answer, reach
@@ -123,7 +123,7 @@ def model_row(model: str, base_url: str) -> Row:
         except InputError as error:
             return Row(name="model", state="fail", what=error.message, fix=error.hint)
         return Row(name="model", state="ok", what=f"{model}: scripted, in this process")
-    if not is_reachable(model, base_url):
+    if not has_model(base_url):
         return Row(name="model", state="warn", what="no model to talk to", fix=NO_MODEL)
     try:
         require_loopback(base_url)

@@ -62,6 +62,7 @@ class ConversationSummary(Value):
     step: str
     model: str
     turns: int
+    tokens: int
     seconds: float
     peak_tokens: int
     context_share: float

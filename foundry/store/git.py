@@ -1,5 +1,6 @@
 """What Foundry does with a git repository: one class, one work tree."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,6 +10,8 @@ from foundry.store.git_command import GitCommand, last_line
 
 RUN_TRAILER = "Foundry-Run"
 STEP_TRAILER = "Foundry-Step"
+
+PUSH_SECONDS = 600
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,14 +93,23 @@ class Repository(GitCommand):
         return tuple(Commit(sha, subject, step.strip()) for sha, subject, step in rows)
 
     def remote_url(self, remote: str) -> str:
-        """Where a remote is, or an empty string when there is no such remote."""
+        """Where a remote is, without credentials; empty when there is no such remote."""
         status, out, _ = self.attempt("remote", "get-url", remote)
-        return out.strip() if status == 0 else ""
+        return without_credentials(out.strip()) if status == 0 else ""
 
     def remote_head(self, remote: str, branch: str) -> str:
         """The commit that a branch has at a remote, or an empty string; also without an answer."""
         status, out, _ = self.attempt("ls-remote", "--heads", remote, f"refs/heads/{branch}")
         return out.split("\t", 1)[0].strip() if status == 0 else ""
+
+    def push(self, remote: str, branch: str) -> str:
+        """Push a branch; what went wrong, or an empty string.
+
+        From the main work tree, because a remote's relative address starts there.
+        """
+        main = Repository(self.worktrees()[0][0])
+        status, _, errors = main.attempt("push", "--quiet", remote, branch, seconds=PUSH_SECONDS)
+        return "" if status == 0 else cause(errors)
 
     def contains(self, commit: str, ancestor: str) -> bool:
         """Whether `ancestor` is `commit` or stands in its history."""
@@ -230,3 +242,15 @@ class Repository(GitCommand):
                 branch = fields.get("branch", "").removeprefix("refs/heads/")
                 found.append((Path(fields["worktree"]), branch))
         return tuple(found)
+
+
+def without_credentials(text: str) -> str:
+    """Text whose URLs can be shown and kept: without user names and passwords."""
+    return re.sub(r"([a-z][a-z0-9+.-]*://)[^/@\s]*@", r"\1", text, flags=re.IGNORECASE)
+
+
+def cause(errors: str) -> str:
+    """The line of a failed command's errors that tells the cause: the rest is advice."""
+    lines = [line.strip() for line in errors.splitlines() if line.strip()]
+    telling = [line for line in lines if line.startswith(("fatal:", "error:", "remote:", "!"))]
+    return without_credentials((telling or lines or ["no message"])[0])

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from foundry.model.rehearsal.script import say, turn
 from foundry.schema.events import Event, Note
 from foundry.schema.journal import Intent, StepRecord
 from foundry.schema.run import Status
@@ -269,3 +270,32 @@ def test_the_name_can_not_be_an_option():
 def test_remote_head_of_a_remote_that_is_gone_is_empty(project, remote):
     remote.rename(remote.with_name("gone.git"))
     assert Repository(project).remote_head("origin", "main") == ""
+
+
+def test_what_is_pushed_is_the_whole_branch(build, project, remote):
+    built = build(SmallBuild(tasks=1), deploy=True, folder=project)
+    assert built.ended.status is Status.VERIFIED
+    assert pushed(remote, built) == built.repository.head()
+
+
+def test_an_unverified_build_is_not_pushed(build, project, remote):
+    never = [turn(say("I will not write this."))] * 5
+    built = build(SmallBuild(tasks=1, scenes={"docs": never}), deploy=True, folder=project)
+    assert built.ended.status is Status.UNVERIFIED
+    assert pushed(remote, built) == ""
+    assert deployed(built).startswith("not deployed: the build is not verified")
+
+
+def test_credentials_of_a_remote_are_kept_nowhere(build, project, remote):
+    secret = "s3cret-token"
+    url = f"https://bob:{secret}@example.invalid/x.git"
+    git(project, "remote", "set-url", "origin", url)
+    git(project, "config", f"url.{remote}.pushInsteadOf", url)
+    built = build(SmallBuild(tasks=1), deploy=True, folder=project)
+    assert built.ended.status is Status.VERIFIED
+    assert pushed(remote, built)
+    told = [*notes(built), *(entry.model_dump_json() for entry in built.journal)]
+    kept = [path.read_text(errors="replace") for path in built.project.folder.rglob("*")
+            if path.is_file()]  # fmt: skip
+    assert any("https://example.invalid/x.git" in text for text in told)
+    assert not any(secret in text for text in (*told, *kept, git(remote, "log", "--all")))

@@ -128,7 +128,7 @@ ROWS = {
     "a prompt too long, always": gives_up(faults.overflow(times=ALWAYS), 1, "no longer fits"),
     "413 always": gives_up(faults.status(413, times=ALWAYS), 1, "no longer fits"),
     "a refusal, always": gives_up(
-        faults.stop("refusal", times=ALWAYS), 1, r"failed 3 times: Writing the file"
+        faults.stop("refusal", times=ALWAYS), 1, r"failed 3 times: the model refused"
     ),
     "an empty reply, always": gives_up(
         faults.empty(times=ALWAYS), 1 + REMINDERS, "stopped without submitting"
