@@ -20,6 +20,11 @@ import pytest
 from foundry.model.rehearsal.server import RehearsalServer
 from tests.support.builds import Built, environment_of, serve
 
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--write-schemas", action="store_true", help="write docs/*.schema.json")
+
+
 Rehearse = Callable[..., RehearsalServer]
 Build = Callable[..., Built]
 

@@ -83,6 +83,10 @@ def test_links_lead_somewhere(path: str) -> None:
     assert (ROOT / path).exists()
 
 
+def test_nothing_is_left_to_fill_in() -> None:
+    assert "@@" not in README
+
+
 def test_files_that_it_names_exist() -> None:
     for path in re.findall(r"`((?:foundry|scripts|patterns)/[\w./-]+)`", README):
         assert (ROOT / path).exists(), path

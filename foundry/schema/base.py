@@ -12,7 +12,7 @@ Json = Any
 class Value(BaseModel):
     """An immutable value; two values with the same fields are the same value."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
 
 def now() -> datetime:

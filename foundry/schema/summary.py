@@ -1,9 +1,11 @@
-"""session-summary.json and evidence.json. Documented in README; `version` changes with them."""
+"""session-summary.json and evidence.json.
+
+Their JSON Schemas, made from these classes, are in docs/; `version` changes when a field changes
+its meaning or goes away.
+"""
 
 from datetime import datetime
 from typing import Literal
-
-from pydantic import Field
 
 from foundry.schema.base import Value
 from foundry.schema.checks import CheckStatus, TestCounts
@@ -15,31 +17,47 @@ class PhaseSummary(Value):
     """One phase: accepted steps, and what they used."""
 
     phase: str
+    """The phase's name."""
     state: Literal["done", "skipped", "pending"]
+    """`skipped` when it was passed over."""
     steps: int = 0
+    """Accepted steps."""
     failed_attempts: int = 0
+    """Attempts that were not accepted."""
     seconds: float = 0
+    """Time in its steps, failed attempts included."""
     tokens: int = 0
+    """Sent and received."""
     cost_usd: float | None = 0.0
+    """US dollars; null when a model without a known price was used."""
 
 
 class TaskSummary(Value):
     """One Builder task."""
 
     id: str
+    """As in tasks.json."""
     title: str
+    """As in tasks.json."""
     state: Literal["done", "pending"]
+    """Whether it was accepted."""
     attempts: int = 0
+    """The attempt that was accepted, from 1."""
     commit: str = ""
+    """The commit that holds it."""
     seconds: float = 0
+    """Time in its accepted conversation."""
 
 
 class CommitSummary(Value):
     """One commit of the run."""
 
     sha: str
+    """The whole hash."""
     subject: str
+    """The first line of its message."""
     step: str = ""
+    """The step that it accepted, if any."""
 
 
 class TestSummary(Value):
@@ -48,89 +66,146 @@ class TestSummary(Value):
     __test__ = False
 
     passed: bool
+    """Whether every check held in the last iteration."""
     iterations: int
+    """How often the checks were run."""
     checks: int = 0
+    """Checks in the last iteration."""
     failing: int = 0
+    """Those that do not hold."""
     preexisting: int = 0
+    """Those that failed in the same way before the run began."""
     tests: TestCounts | None = None
+    """Counts from JUnit reports, where checks write some."""
 
 
 class ConversationSummary(Value):
     """One accepted or failed conversation. `context_share` is its fullest, from 0 to 1."""
 
     id: str
+    """Its transcript is local/conversations/<id>.jsonl."""
     step: str
+    """The step that it worked on."""
     model: str
+    """The model that answered."""
     turns: int
+    """Model calls."""
     tokens: int
+    """Sent and received, over all turns."""
     seconds: float
+    """From its first call to its end."""
     peak_tokens: int
+    """The most tokens that its window held."""
     context_share: float
+    """`peak_tokens` as a share of the working window, from 0 to 1."""
     cost_usd: float | None
+    """US dollars; null where no price is known."""
 
 
 class SessionSummary(Value):
     """session-summary.json: what happened, counted by code."""
 
     version: Literal[1] = 1
+    """Of this schema."""
     run: str
+    """The run's id."""
     spec: str
+    """What was asked for."""
     workflow: str
+    """The workflow's id."""
     status: Status
+    """Only `verified` means that every gate passed."""
     reason: str
+    """Why the run has this status."""
     place: Literal["new folder", "worktree"]
+    """Where the build happened."""
     branch: str
+    """The branch that holds the result."""
     started_at: datetime
+    """UTC."""
     ended_at: datetime
-    active_seconds: float = Field(description="time in steps, without pauses")
+    """UTC."""
+    active_seconds: float
+    """Time in steps, without pauses."""
     project_type: str = ""
+    """As Scout found it."""
     tech_stack: tuple[str, ...] = ()
+    """As Scout found it."""
     phases: tuple[PhaseSummary, ...] = ()
+    """In the workflow's order."""
     tasks: tuple[TaskSummary, ...] = ()
+    """In the order in which they are built."""
     commits: tuple[CommitSummary, ...] = ()
+    """Oldest first, without the one that holds this file."""
     tests: TestSummary
+    """The Test phase."""
     tokens: Usage
-    cost_usd: float | None = Field(description="None when a model without a known price was used")
+    """Over all calls, those of cut-off conversations included."""
+    cost_usd: float | None
+    """US dollars; null when a model without a known price was used."""
     peak_context_share: float
+    """The fullest that any conversation was, from 0 to 1."""
     conversations: tuple[ConversationSummary, ...] = ()
+    """Accepted and failed ones, in their order."""
     deployed: str = ""
+    """Where the branch was pushed to, if it was."""
     warnings: tuple[str, ...] = ()
+    """What keeps a finished run from being verified."""
 
 
 class CheckEvidence(Value):
     """A command that the harness ran, and how it ended."""
 
     name: str
+    """The check's name."""
     command: str
+    """What was run."""
     status: CheckStatus
+    """`preexisting`: it failed in the same way before the run began."""
     exit_code: int | None
+    """Null when the command was stopped or not run."""
 
 
 class CriterionEvidence(Value):
     """A criterion, the task that met it, the check that showed it and the commit that holds it."""
 
     criterion: str
+    """As in tasks.json."""
     task: str
+    """The task's id."""
     check: CheckEvidence | None
+    """The task's own verify command, as it ran when the task was accepted."""
     commit: str = ""
+    """The commit of the task; empty while it is not accepted."""
 
 
 class RequirementEvidence(Value):
     """proven: all its tasks were accepted and the final checks hold; built: only the former."""
 
     id: str
+    """As in tasks.json."""
     text: str
+    """What is required."""
     quote: str
+    """The words of the spec that ask for it."""
     state: Literal["proven", "built", "open"]
+    """How far it is shown."""
     criteria: tuple[CriterionEvidence, ...]
+    """All criteria that serve it."""
 
 
 class Evidence(Value):
     """evidence.json: requirement → task → check → exit code → commit."""
 
     version: Literal[1] = 1
+    """Of this schema."""
     run: str
+    """The run's id."""
     status: Status
+    """The run's status."""
     requirements: tuple[RequirementEvidence, ...] = ()
+    """In the plan's order."""
     final_checks: tuple[CheckEvidence, ...] = ()
+    """The last test iteration."""
     documentation: tuple[CheckEvidence, ...] = ()
+    """The command blocks of the documentation, as they were run."""
