@@ -14,7 +14,10 @@ DEFAULT_MODEL = "claude-sonnet-5-5"
 def home() -> Path:
     """The user's own folder: runs, patterns. `FOUNDRY_HOME` overrides `~/.foundry`."""
     override = os.environ.get("FOUNDRY_HOME")
-    return Path(override).expanduser().resolve() if override else Path.home() / ".foundry"
+    try:
+        return Path(override).expanduser().resolve() if override else Path.home() / ".foundry"
+    except RuntimeError as error:  # a user that does not exist, or no home at all
+        raise ProjectError(f"there is no home folder: {error}", hint="Set FOUNDRY_HOME") from error
 
 
 def program() -> str:

@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Mapping
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import click
@@ -63,6 +64,7 @@ def cli() -> None:
 
 def main() -> None:
     """Run the command line and end the process with the documented exit code."""
+    _open_missing_streams()
     sys.exit(_delivered(run(sys.argv[1:])))
 
 
@@ -102,6 +104,13 @@ def _complain(message: str, code: int) -> int:
     plain = "".join(c if c.isprintable() else "?" for c in text)
     click.echo(f"{click.style('error:', fg='red')} {plain}", err=True)
     return code
+
+
+def _open_missing_streams() -> None:
+    """A process may be started without stdin, stdout or stderr (`foundry demo >&-`)."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, Path(os.devnull).open(mode))  # noqa: SIM115 - as long as we live
 
 
 def _delivered(code: int) -> int:

@@ -11,6 +11,9 @@ from foundry.store import journal
 from foundry.store.git import RUN_TRAILER, STEP_TRAILER, Repository
 from foundry.store.project import FOLDER, Project
 
+ARTIFACTS = (FOLDER, f":(exclude){FOLDER}/local")
+"""Pathspecs of what is committed even where a project ignores it."""
+
 JOURNAL = f"{FOLDER}/journal.jsonl"
 
 MAX_BODY = 10_000
@@ -25,7 +28,7 @@ def accept(
     """Write, journal and commit `entry`; returns it with its tree, and the commit's hash."""
     for name, text in artifacts.items():
         atomic_write(project.artifact(name), text)
-    entry = entry.model_copy(update={"tree": repository.stage_all()})
+    entry = entry.model_copy(update={"tree": repository.stage_all(always=ARTIFACTS)})
     journal.append(project.journal, entry)
     return entry, commit(repository, entry)
 
@@ -33,7 +36,7 @@ def accept(
 def begin(project: Project, repository: Repository, entry: Start) -> str:
     """The first commit of a run. It has no tree to compare with: nothing precedes it."""
     journal.append(project.journal, entry)
-    repository.stage_all()
+    repository.stage_all(always=ARTIFACTS)
     return commit(repository, entry)
 
 

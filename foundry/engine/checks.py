@@ -1,18 +1,18 @@
 """The Test phase and the baseline: the harness runs the checks and reads their exit codes."""
 
+import shutil
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from foundry.engine import views
-from foundry.engine.desk import Desk, own_files
+from foundry.engine.desk import Desk, own_files, scratch
 from foundry.engine.junit import read_junit, report_file
 from foundry.engine.result import Result
 from foundry.schema.checks import CheckKind, CheckResult, result_of
-from foundry.schema.command import CommandLimits
 from foundry.schema.events import Note
 from foundry.schema.plan import Check, Checks
 from foundry.store.artifacts import read_checks
-from foundry.store.project import FINAL_REPORT, ITERATION_COUNT, results_name
+from foundry.store.project import FINAL_REPORT, FOLDER, ITERATION_COUNT, results_name
 
 MAX_FIXES = 3
 """How often a failing project is healed before the run goes on unverified."""
@@ -32,7 +32,9 @@ def run_checks(desk: Desk) -> tuple[Result, tuple[CheckResult, ...]]:
     """One test iteration: results on disk, and whether there is anything left to heal."""
     iteration = desk.iteration
     baseline = desk.last("baseline")
-    checks, changed = _run_all(desk, baseline.checks if baseline else ())
+    before = baseline.checks if baseline else ()
+    checks, changed = _run_all(desk, before)
+    checks = _shown_again(desk, checks, before)
     passed = bool(checks) and all(check.holds for check in checks)
     settled = passed or not checks or iteration > MAX_FIXES
     artifacts = {
@@ -55,23 +57,62 @@ def run_checks(desk: Desk) -> tuple[Result, tuple[CheckResult, ...]]:
 def _run_all(
     desk: Desk, baseline: Sequence[CheckResult]
 ) -> tuple[tuple[CheckResult, ...], tuple[str, ...]]:
-    """Set up, then run every check; afterwards the tree is what it was before."""
+    """Every check in the tree; afterwards the tree is what it was before."""
     checks = read_checks(desk.project) or Checks()
     snapshot = desk.repository.stage_all()
+    results = _run_in(desk, desk.project.root, checks, baseline)
+    changed = own_files(desk.repository.restore_to(snapshot))
+    return results, changed
+
+
+def _shown_again(
+    desk: Desk, results: tuple[CheckResult, ...], baseline: Sequence[CheckResult]
+) -> tuple[CheckResult, ...]:
+    """The checks in a fresh clone of what is committed, when they all hold in the tree.
+
+    What git ignores or can't hold is not in the clone: a result that leans on it is no result.
+    """
+    if not results or not all(result.holds for result in results):
+        return results
+    copy = scratch(desk)
+    try:
+        desk.hold_head()  # the checks may have moved it
+        desk.repository.clone(copy)
+        (copy / FOLDER / "local").mkdir(parents=True, exist_ok=True)
+        again = _run_in(desk, copy, read_checks(desk.project) or Checks(), baseline)
+    finally:
+        shutil.rmtree(copy, ignore_errors=True)
+    if all(result.holds for result in again):
+        return again
+    return tuple(
+        result
+        if result.holds
+        else result.model_copy(update={"output": _ONLY_IN_THE_TREE + result.output})
+        for result in again
+    )
+
+
+_ONLY_IN_THE_TREE = (
+    "(This holds in the work tree and fails in a fresh clone of what is committed: it needs "
+    "something that git ignores or can't hold, or that another command had left behind.)\n"
+)
+
+
+def _run_in(
+    desk: Desk, root: Path, checks: Checks, baseline: Sequence[CheckResult]
+) -> tuple[CheckResult, ...]:
+    """Set up, then run every check in `root`."""
     results: list[CheckResult] = []
     for check in checks.setup:
-        result = _run(desk, check, "setup")
+        result = _run(desk, root, check, "setup")
         if not result.holds:
             results.append(desk.told(result))
-            results += [_not_run(kind, each) for kind, each in _verifying(checks)]
-            break
-    else:
-        before = {result.name: result for result in baseline}
-        for kind, check in _verifying(checks):
-            result = _judge(_run(desk, check, kind), before.get(check.name))
-            results.append(desk.told(result))
-    changed = own_files(desk.repository.restore_to(snapshot))
-    return tuple(results), changed
+            return (*results, *(_not_run(kind, each) for kind, each in _verifying(checks)))
+    before = {result.name: result for result in baseline}
+    for kind, check in _verifying(checks):
+        result = _judge(_run(desk, root, check, kind), before.get(check.name))
+        results.append(desk.told(result))
+    return tuple(results)
 
 
 def _verifying(checks: Checks) -> Iterable[tuple[CheckKind, Check]]:
@@ -80,15 +121,19 @@ def _verifying(checks: Checks) -> Iterable[tuple[CheckKind, Check]]:
     yield from (("run", check) for check in checks.run)
 
 
-def _run(desk: Desk, check: Check, kind: CheckKind) -> CheckResult:
-    root = desk.project.root
-    _forget(root, check.junit)
-    limits = CommandLimits(wall_seconds=check.timeout_seconds, idle_seconds=check.timeout_seconds)
-    result = result_of(check.name, kind, desk.sandbox.run(check.command, cwd=root, limits=limits))
+def _run(desk: Desk, root: Path, check: Check, kind: CheckKind) -> CheckResult:
+    if not desk.repository.tracks(check.junit):
+        _forget(root, check.junit)
+    ran = desk.sandbox.run(check.command, cwd=root, limits=desk.limits(check.timeout_seconds))
+    result = result_of(check.name, kind, ran)
     report = read_junit(root, check.junit)
     if report is None:
         return result
-    return result.model_copy(update={"tests": report.counts, "failing": report.failing})
+    counted = {"tests": report.counts, "failing": report.failing}
+    if result.status == "passed" and (report.counts.failed or not report.counts.total):
+        what = f"{report.counts.failed} failed" if report.counts.total else "no test was run"
+        counted |= {"status": "failed", "verdict": f"{result.verdict}, but {what}"}
+    return result.model_copy(update=counted)
 
 
 def _judge(result: CheckResult, before: CheckResult | None) -> CheckResult:

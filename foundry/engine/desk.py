@@ -1,17 +1,23 @@
 """What a step has before it: the project, the run so far, and the means to look and to check."""
 
+import shutil
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from math import inf
+from pathlib import Path
 from typing import Any
 
 from foundry.errors import ArtifactError
 from foundry.sandbox.base import Sandbox
 from foundry.schema.base import now
 from foundry.schema.checks import CheckResult
+from foundry.schema.command import CommandLimits
 from foundry.schema.events import CheckRan, Observer
 from foundry.schema.journal import Attempt, Entry, Start, StepRecord
 from foundry.schema.plan import Task
+from foundry.store import runs
 from foundry.store.artifacts import read_plan
 from foundry.store.git import Repository
 from foundry.store.patterns import Library
@@ -30,7 +36,9 @@ class Desk:
     instruction: Instruction
     journal: tuple[Entry, ...]
     observe: Observer
+    hold_head: Callable[[], None]
     warnings: tuple[str, ...] = ()
+    deadline: float = inf
     now: Callable[[], datetime] = now
 
     @property
@@ -77,6 +85,11 @@ class Desk:
         """The newest record of a step, whatever its iteration."""
         return next((r for r in reversed(self.records) if r.step.split("/")[-1] == step), None)
 
+    def limits(self, seconds: float) -> CommandLimits:
+        """The limits of a command of the harness: `seconds`, or what the run has left."""
+        left = min(seconds, max(1.0, self.deadline - time.monotonic()))
+        return CommandLimits(wall_seconds=left, idle_seconds=left)
+
     def told(self, result: CheckResult) -> CheckResult:
         """Tell whoever watches of a check, and give it back."""
         self.observe(
@@ -90,6 +103,13 @@ class Desk:
             )
         )
         return result
+
+
+def scratch(desk: Desk) -> Path:
+    """A fresh folder outside the project; what a killed run left in it goes away here."""
+    folder = runs.folder(desk.start.run) / "copy"
+    shutil.rmtree(folder, ignore_errors=True)
+    return folder
 
 
 def own_files(paths: tuple[str, ...]) -> tuple[str, ...]:

@@ -1,5 +1,6 @@
 """Deterministic checks of a step's contract. What a model says is never evidence here."""
 
+import os
 import re
 import shutil
 from collections.abc import Callable, Iterable
@@ -7,13 +8,11 @@ from pathlib import Path
 
 from pydantic import BaseModel
 
-from foundry.engine.desk import Desk, own_files
+from foundry.engine.desk import Desk, own_files, scratch
 from foundry.engine.result import Evidence
 from foundry.schema.checks import CheckResult, result_of
-from foundry.schema.command import CommandLimits
 from foundry.schema.plan import MAX_TASKS, ArchitectSubmission, ScoutSubmission
 from foundry.schema.work import DocsSubmission
-from foundry.store import runs
 
 VERIFY_SECONDS = 900
 SHELLS = {"sh", "bash", "shell", "console"}
@@ -55,16 +54,20 @@ def architect_gate(desk: Desk, submission: BaseModel) -> Evidence:
 
 def builder_gate(desk: Desk, _submission: BaseModel) -> Evidence:
     """The tree changed, and the task's own command ends with 0."""
+    task = desk.task()
+    if problems := _uncommittable(desk, task.files):
+        return Evidence(problems)
     files = staged_files(desk)
     if not files:
         return Evidence(("nothing in the project has changed",))
-    task = desk.task()
     check = run_command(desk, f"verify {task.id}", task.verify)
     return Evidence(_failures([check]), (check,), files)
 
 
 def changed_gate(desk: Desk, _submission: BaseModel) -> Evidence:
     """The tree changed; whether the change heals is for the next test run to say."""
+    if problems := _uncommittable(desk, ()):
+        return Evidence(problems)
     files = staged_files(desk)
     return Evidence((), (), files) if files else Evidence(("nothing in the project has changed",))
 
@@ -98,10 +101,23 @@ def staged_files(desk: Desk) -> tuple[str, ...]:
     return own_files(desk.repository.changed_between("HEAD", tree))
 
 
+def _uncommittable(desk: Desk, files: Iterable[str]) -> tuple[str, ...]:
+    """Why some of the files that a task made would not be in its commit."""
+    nested = desk.repository.nested()
+    problems = [
+        f"{path} is a git repository of its own, so its files would not be committed: remove "
+        f"{path}/.git"
+        for path in nested
+    ]
+    ignored = desk.repository.ignored([each for each in files if _inside(desk.project.root, each)])
+    problems += [f"{path} is ignored by git: it would not be committed" for path in ignored]
+    return tuple(problems)
+
+
 def run_command(desk: Desk, name: str, command: str) -> CheckResult:
     """Run a verify command and undo what it leaves in the tree."""
     snapshot = desk.repository.stage_all()
-    limits = CommandLimits(wall_seconds=VERIFY_SECONDS, idle_seconds=VERIFY_SECONDS)
+    limits = desk.limits(VERIFY_SECONDS)
     result = desk.sandbox.run(command, cwd=desk.project.root, limits=limits)
     desk.repository.restore_to(snapshot)
     return desk.told(result_of(name, "verify", result))
@@ -131,23 +147,16 @@ def _run_documents(desk: Desk, documents: Iterable[str]) -> Iterable[CheckResult
         blocks = shell_blocks(text)
         if not blocks:
             continue
-        copy = _scratch(desk)
+        copy = scratch(desk)
         try:
             desk.repository.export(copy)
             for number, block in enumerate(blocks, 1):
-                limits = CommandLimits(wall_seconds=VERIFY_SECONDS, idle_seconds=VERIFY_SECONDS)
+                limits = desk.limits(VERIFY_SECONDS)
                 result = desk.sandbox.run(f"set -e\n{block}", cwd=copy, limits=limits)
                 result = result.model_copy(update={"command": block.strip()})
                 yield desk.told(result_of(f"{document} block {number}", "docs", result))
         finally:
             shutil.rmtree(copy, ignore_errors=True)
-
-
-def _scratch(desk: Desk) -> Path:
-    """A fresh folder outside the project; what a killed run left in it goes away here."""
-    folder = runs.folder(desk.start.run) / "docs"
-    shutil.rmtree(folder, ignore_errors=True)
-    return folder
 
 
 def _failures(checks: Iterable[CheckResult]) -> tuple[str, ...]:
@@ -166,8 +175,8 @@ def _is_documentation(path: str) -> bool:
 
 def _inside(root: Path, path: str) -> bool:
     try:
-        target = (root / path).resolve()
-        return target.is_relative_to(root.resolve()) and target.is_file()
+        target = Path(os.path.realpath(root / path))
+        return target.is_relative_to(os.path.realpath(root)) and target.is_file()
     except (OSError, ValueError):  # too long, or no path at all
         return False
 

@@ -1,5 +1,6 @@
 """Test ids and counts from a JUnit XML report. The report is a project's output: untrusted."""
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,8 +24,8 @@ def report_file(root: Path, path: str) -> Path | None:
     A model chose the path, and the file is removed before the command that writes it runs.
     """
     try:
-        file = (root / path).resolve()
-        inside = file.relative_to(root.resolve())
+        file = Path(os.path.realpath(root / path))
+        inside = file.relative_to(os.path.realpath(root))
         there = file.is_file()
     except (OSError, ValueError):  # outside, too long, or no path at all
         return None

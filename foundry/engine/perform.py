@@ -43,7 +43,6 @@ class Means:
     deadline: float
     ledger: Ledger
     system: str
-    hold_head: Callable[[], None]
     on_text: Callable[[str], None] | None = None
 
 
@@ -53,7 +52,7 @@ def perform(desk: Desk, means: Means) -> Performed:
     Raises ModelUnavailable and ModelRejected when the model's side fails.
     """
     promise = contract(desk.instruction.step.contract)
-    judge = _Judge(desk, promise, means.hold_head)
+    judge = _Judge(desk, promise)
     name = _conversation_id(desk)
     brief = Brief(
         id=name,
@@ -69,12 +68,12 @@ def perform(desk: Desk, means: Means) -> Performed:
 class _Judge:
     """Reviews submissions and keeps the evidence of the last one."""
 
-    def __init__(self, desk: Desk, promise: Contract, hold_head: Callable[[], None]) -> None:
+    def __init__(self, desk: Desk, promise: Contract) -> None:
         self.evidence = Evidence()
-        self._desk, self._promise, self._hold_head = desk, promise, hold_head
+        self._desk, self._promise = desk, promise
 
     def __call__(self, submission: BaseModel) -> tuple[str, ...]:
-        self._hold_head()
+        self._desk.hold_head()
         self._desk.repository.checkout(FOLDER)  # the artifacts are ours: the model's edits go
         self.evidence = self._promise.gate(self._desk, submission)
         if self.evidence.problems:

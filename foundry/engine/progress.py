@@ -73,8 +73,9 @@ class Progress:
         return {"seq": len(self.journal) + 1, "at": now(), "run": self.setting.options.run}
 
     def hold_head(self) -> None:
-        """Take back commits and branch switches that a model's own commands made."""
+        """Take back commits, branch switches and merges that a model's own commands made."""
         repository = self.setting.repository
+        repository.abandon()
         if repository.head() != self.head or repository.branch() != self.branch:
             repository.move_head(self.branch, self.head)
             repository.checkout(FOLDER)  # the artifacts went along
@@ -90,7 +91,9 @@ class Progress:
             instruction=instruction,
             journal=self.journal,
             observe=setting.observe,
+            hold_head=self.hold_head,
             warnings=self.cursor.warnings,
+            deadline=setting.deadline,
         )
 
     def facts(self) -> summary.Facts:

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from foundry.engine.accept import JOURNAL, commit
+from foundry.engine.accept import ARTIFACTS, JOURNAL, commit
 from foundry.errors import JournalError
 from foundry.files import atomic_write
 from foundry.schema.journal import Entry, Start, Stop
@@ -94,7 +94,7 @@ def _explains(entry: Entry, repository: Repository, project: Project) -> bool:
     if isinstance(entry, Start):
         return True
     scratch = repository.git_dir() / SCRATCH
-    return repository.tree_without(JOURNAL, scratch) == entry.tree
+    return repository.tree_without(JOURNAL, scratch, always=ARTIFACTS) == entry.tree
 
 
 def _disk_lines(project: Project) -> tuple[str, ...]:

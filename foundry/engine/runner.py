@@ -109,7 +109,6 @@ class Runner:
             deadline=setting.deadline,
             ledger=setting.ledger,
             system=setting.workflow.system,
-            hold_head=self.progress.hold_head,
             on_text=setting.on_text,
         )
         done = perform(desk, means)
@@ -131,6 +130,8 @@ class Runner:
         if acted is None:
             return Ended(Status.PAUSED, "a decision is needed: run `foundry resume` in a terminal")
         result, checks = acted
+        if time.monotonic() >= self.setting.deadline and not all(c.holds for c in checks):
+            return self._pause("deadline")  # what was stopped by it is no failure
         spend = Spend(seconds=round(time.monotonic() - begun, 3), cost_usd=0.0)
         self._record(desk, result, Evidence((), checks), spend, ())
         return None

@@ -103,8 +103,16 @@ def with_descendants(pids: set[int]) -> list["Process"]:
 
 
 def _members(family: Family) -> list["Process"]:
-    roots = _adopted(family) if _LINUX else _grouped(family)
-    return with_descendants(roots) if roots else []
+    """The living processes of a family.
+
+    A root may die between the two looks, and its children are then ours: look again until a look
+    finds either somebody or no root beside the leader.
+    """
+    while True:
+        roots = _adopted(family) if _LINUX else _grouped(family)
+        found = with_descendants(roots) if roots else []
+        if found or not roots - {family.leader}:
+            return found
 
 
 def _adopted(family: Family) -> set[int]:

@@ -100,12 +100,17 @@ class Task(Value):
     """One Builder conversation."""
 
     id: str = Identifier
-    title: str = Field(min_length=1, max_length=100, description="imperative, becomes the commit")
+    title: str = Field(pattern=r"\S", max_length=100, description="imperative, becomes the commit")
     description: str = Field(min_length=1, description="all that is needed with no memory")
     files: tuple[str, ...] = Field((), description="files that it makes or changes")
     acceptance: tuple[Acceptance, ...] = Field(min_length=1)
     depends_on: tuple[str, ...] = ()
-    verify: str = Field(min_length=1, description="shell command; exit code 0 when it is done")
+    verify: str = Field(
+        min_length=1,
+        max_length=8_000,
+        pattern=r"^[^\x00]*$",
+        description="shell command; exit code 0 when it is done",
+    )
 
 
 class Plan(Value):

@@ -1,7 +1,8 @@
 """What Foundry does with a git repository: one class, one work tree."""
 
 import re
-from collections.abc import Mapping
+import shutil
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,6 +13,11 @@ RUN_TRAILER = "Foundry-Run"
 STEP_TRAILER = "Foundry-Step"
 
 PUSH_SECONDS = 600
+
+_UNDER_WAY = (
+    *("MERGE_HEAD", "MERGE_MSG", "MERGE_MODE", "CHERRY_PICK_HEAD", "REVERT_HEAD", "AUTO_MERGE"),
+    *("rebase-merge", "rebase-apply", "sequencer"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +40,8 @@ class Repository(GitCommand):
 
     def toplevel(self) -> Path | None:
         """The root of the work tree that holds this folder, or None outside any repository."""
-        status, out, _ = self.attempt("rev-parse", "--show-toplevel")
+        anywhere = {"GIT_CEILING_DIRECTORIES": ""}
+        status, out, _ = self.attempt("rev-parse", "--show-toplevel", env=anywhere)
         return Path(out.strip()) if status == 0 and out.strip() else None
 
     def head(self) -> str:
@@ -76,12 +83,12 @@ class Repository(GitCommand):
         out = self.run(
             "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--deduplicate"
         )
-        return tuple(path for path in out.split("\0") if path)
+        return tuple(readable(path) for path in out.split("\0") if path)
 
     def changed_between(self, old: str, new: str) -> tuple[str, ...]:
         """Paths that differ between two trees or commits."""
         out = self.run("diff", "--name-only", "--no-renames", "-z", old, new)
-        return tuple(path for path in out.split("\0") if path)
+        return tuple(readable(path) for path in out.split("\0") if path)
 
     def commits(self, run: str) -> tuple[Commit, ...]:
         """The commits of a run, oldest first."""
@@ -146,10 +153,41 @@ class Repository(GitCommand):
         self.run("config", "user.name", name)
         self.run("config", "user.email", address)
 
-    def stage_all(self) -> str:
-        """Put the whole work tree into the index and return the hash of that tree."""
+    def stage_all(self, *, always: Sequence[str] = ()) -> str:
+        """Put the whole work tree into the index and return the hash of that tree.
+
+        The pathspecs in `always` are put there even when the project ignores them.
+        """
         self.run("add", "--all")
+        if always:
+            self.run("add", "--all", "--force", "--", *always)
         return self.run("write-tree").strip()
+
+    def nested(self) -> tuple[str, ...]:
+        """Folders of the work tree that are repositories of their own and no submodules.
+
+        git commits such a folder as a mere link, or refuses to, and its files are lost.
+        """
+        known = self.run("ls-files", "--stage").splitlines()
+        links = {line.split("\t", 1)[1] for line in known if line.startswith("160000")}
+        others = self.run("ls-files", "-z", "--others", "--exclude-standard").split("\0")
+        found = {path.rstrip("/") for path in others if path.endswith("/")} | links
+        committed = self.run("ls-tree", "-r", "HEAD").splitlines() if self.head() else []
+        modules = {line.split("\t", 1)[1] for line in committed if line.startswith("160000")}
+        return tuple(sorted(found - modules))
+
+    def ignored(self, paths: Sequence[str]) -> tuple[str, ...]:
+        """Those of the paths that git leaves out of commits."""
+        if not paths:
+            return ()
+        _, out, _ = self.attempt("check-ignore", "-z", "--", *paths)
+        return tuple(path for path in out.split("\0") if path)
+
+    def tracks(self, path: str) -> bool:
+        """Whether a file is in the index."""
+        if not path or "\0" in path:
+            return False
+        return bool(self.attempt("ls-files", "--", f":(literal){path}")[1])
 
     def stage(self, *paths: str) -> None:
         """Put these paths into the index."""
@@ -163,12 +201,14 @@ class Repository(GitCommand):
                  "-m", message + "\n")  # fmt: skip
         return self.head()
 
-    def tree_without(self, path: str, scratch: Path) -> str:
+    def tree_without(self, path: str, scratch: Path, *, always: Sequence[str] = ()) -> str:
         """The tree of the work tree with `path` as it is in HEAD; the real index is not touched."""
         env = {"GIT_INDEX_FILE": str(scratch)}
         try:
             self.run("read-tree", "HEAD", env=env)
             self.run("add", "--all", env=env)
+            if always:
+                self.run("add", "--all", "--force", "--", *always, env=env)
             self.run("reset", "--quiet", "HEAD", "--", path, env=env)
             return self.run("write-tree", env=env).strip()
         finally:
@@ -215,7 +255,20 @@ class Repository(GitCommand):
     def move_head(self, branch: str, commit: str) -> None:
         """Point HEAD at `branch` and that at `commit`; files stay as they are."""
         self.run("symbolic-ref", "HEAD", f"refs/heads/{branch}")
-        self.run("reset", "--quiet", "--soft", commit)
+        self.run("update-ref", "HEAD", commit)
+
+    def abandon(self) -> None:
+        """Forget a merge, rebase or the like that is under way, and locks of a killed git.
+
+        Nothing else may be working on this work tree.
+        """
+        folder = self.git_dir()
+        for name in (*_UNDER_WAY, "index.lock", "HEAD.lock"):
+            place = folder / name
+            if place.is_dir():
+                shutil.rmtree(place)
+            else:
+                place.unlink(missing_ok=True)
 
     def add_worktree(self, path: Path, branch: str) -> None:
         """Check out a new branch at HEAD in a folder of its own."""
@@ -227,6 +280,10 @@ class Repository(GitCommand):
         self.attempt("worktree", "remove", "--force", str(path))
         self.attempt("worktree", "prune")
         self.attempt("branch", "--quiet", "-D", branch)
+
+    def clone(self, target: Path) -> None:
+        """A clone of HEAD that borrows this repository's objects, and none of its settings."""
+        self.run("clone", "--quiet", "--shared", "--no-tags", ".", str(target))
 
     def export(self, target: Path) -> None:
         """Write the index's files into a folder, without any history."""
@@ -242,6 +299,11 @@ class Repository(GitCommand):
                 branch = fields.get("branch", "").removeprefix("refs/heads/")
                 found.append((Path(fields["worktree"]), branch))
         return tuple(found)
+
+
+def readable(path: str) -> str:
+    """A file name that is not UTF-8, with its odd bytes spelt out."""
+    return path.encode(errors="surrogateescape").decode(errors="backslashreplace")
 
 
 def without_credentials(text: str) -> str:

@@ -93,7 +93,9 @@ def _git(root: Path) -> "Git":
     from git.cmd import Git
 
     git = Git(str(root))
-    git.update_environment(GIT_TERMINAL_PROMPT="0", LC_ALL="C")
+    # A project whose own .git is gone must never be taken for a part of a repository above it.
+    ceiling = os.path.realpath(root.parent)
+    git.update_environment(GIT_TERMINAL_PROMPT="0", LC_ALL="C", GIT_CEILING_DIRECTORIES=ceiling)
     if "GIT_SSH_COMMAND" not in os.environ:  # nobody is there to type a passphrase
         git.update_environment(GIT_SSH_COMMAND="ssh -oBatchMode=yes")
     for name in _INHERITED:  # as set when a git hook calls us: they would point elsewhere

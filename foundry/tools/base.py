@@ -71,7 +71,7 @@ class Toolset:
 
     def run(self, name: str, raw: Any) -> ToolResult:
         """Run one call; an unknown name is an error result that lists the known ones."""
-        tool = self._tools.get(name)
+        tool = self._tools.get(name) if isinstance(name, str) else None
         if tool is None:
             known = ", ".join(self._tools)
             return ToolResult(f"There is no tool {name!r}. The tools are: {known}.", is_error=True)

@@ -11,7 +11,7 @@ from foundry.schema.journal import StepRecord
 from foundry.schema.run import Status
 from tests.support.asked import requests_of, words
 from tests.support.builds import Built
-from tests.support.rehearsals import SmallBuild, check
+from tests.support.rehearsals import SmallBuild, check, run
 
 REPORT = ".context-foundry/local/junit-unit.xml"
 
@@ -133,7 +133,10 @@ def test_junit_counts_and_ids_are_read(build):
         '<testsuite><testcase classname="t" name="a"/><testcase classname="t" name="b">'
         "<failure/></testcase><testcase name='c'><skipped/></testcase></testsuite>"
     )
-    command = f"""printf '%s' '{xml.replace("'", '"')}' > {REPORT}; sh test.sh"""
+    fine = xml.replace("<failure/>", "").replace("'", '"')
+    write = f"""printf '%s' '{fine}' > {REPORT}"""
+    fail = f"""printf '%s' '{xml.replace("'", '"')}' > {REPORT}; false"""
+    command = f"if sh test.sh; then {write}; else {fail}; fi"
     checks = {"test": [check("unit", command, junit=REPORT)]}
     built = build(SmallBuild(tasks=1, checks=checks, broken=True))
     assert built.ended.status is Status.VERIFIED
@@ -141,7 +144,35 @@ def test_junit_counts_and_ids_are_read(build):
     assert "| 1/3 |" in results
     assert "- failing: `t::b`" in results
     summary = json.loads(artifact(built, "session-summary.json"))
-    assert summary["tests"]["tests"] == {"total": 3, "failed": 1, "skipped": 1}
+    assert summary["tests"]["tests"] == {"total": 3, "failed": 0, "skipped": 1}
+
+
+@pytest.mark.parametrize("cases", ["<testcase name='a'><failure/></testcase>", ""])
+def test_a_report_outweighs_an_exit_code_of_zero(build, cases):
+    xml = f"<testsuite>{cases}</testsuite>"
+    checks = {"test": [check("unit", f'echo "{xml}" > {REPORT}', junit=REPORT)]}
+    built = build(SmallBuild(tasks=1, checks=checks, broken=True, heals=9))
+    assert built.ended.status is Status.UNVERIFIED
+    assert "but " in artifact(built, "test-results-iteration-1.md")
+
+
+HIDDEN = {
+    "ignored by git": "mkdir lib && echo 1 > lib/core && echo lib/ > .gitignore",
+    "in a repository of its own": "mkdir lib && cd lib && git init -q && echo 1 > core && "
+    "git add -A && git commit -qm core",
+    "skipped by the index": "mkdir lib && echo > lib/core && git add lib && "
+    "git update-index --skip-worktree lib/core && echo 1 > lib/core",
+}
+
+
+@pytest.mark.parametrize("hide", HIDDEN.values(), ids=HIDDEN)
+def test_what_is_not_committed_does_not_verify(build, hide):
+    small = SmallBuild(tasks=1)
+    turns = [*small.builder(1)[:-1], run(f"({hide}); test -e lib/core"), small.builder(1)[-1]]
+    steps = {"builder[1]/task": [*turns, turns[-1], turns[-1], turns[-1], turns[-1], turns[-1]]}
+    checks = {"test": [check("core", "grep -q 1 lib/core")]}
+    built = build(SmallBuild(tasks=1, checks=checks, scenes=steps))
+    assert built.ended.status in (Status.UNVERIFIED, Status.FAILED)
 
 
 # -- reports are a project's output: they are read as if an enemy had written them ---------------
