@@ -78,6 +78,8 @@ def docs_gate(desk: Desk, submission: BaseModel) -> Evidence:
     In a project whose checks still fail they can't be asked to work: then they are only recorded.
     """
     assert isinstance(submission, DocsSubmission)
+    if nested := _uncommittable(desk, ()):
+        return Evidence(nested)
     files = staged_files(desk)
     problems = [
         f"{path} is not documentation: this step may not change the project itself"

@@ -6,6 +6,7 @@ as they grow would take a cut call for a shorter one.
 """
 
 import json
+import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -20,6 +21,10 @@ USAGE = {
     "cache_read_tokens": "cache_read_input_tokens",
     "cache_write_tokens": "cache_creation_input_tokens",
 }
+MAX_CHARACTERS = 20_000_000
+MAX_SECONDS = 3_600
+"""Far beyond any reply that a model may give: what goes on longer is broken."""
+
 GROWS = {
     "text_delta": "text",
     "thinking_delta": "thinking",
@@ -32,10 +37,14 @@ GROWS = {
 def read_reply(events: Iterable[Json], on_text: Callable[[str], None] | None = None) -> Reply:
     """Read a stream to its end.
 
-    Raises Transient for a stream that was cut or makes no sense.
+    Raises Transient for a stream that was cut, makes no sense or has no end.
     """
     draft = _Draft()
+    begun, heard = time.monotonic(), 0
     for event in events:
+        heard += len(str(event))
+        if heard > MAX_CHARACTERS or time.monotonic() - begun > MAX_SECONDS:
+            raise Transient("the model's reply did not come to an end")
         try:
             text = draft.take(event)
         except (LookupError, TypeError, ValueError, AttributeError) as error:

@@ -27,6 +27,8 @@ MARK = "FOUNDRY_COMMAND_ID"
 
 GRACE_SECONDS = 2.0
 _KILL_SECONDS = 5.0
+_EXEC_LOOKS = 50
+_LOOKS = 5
 _LINUX = sys.platform == "linux"
 _PR_SET_CHILD_SUBREAPER = 36
 
@@ -105,14 +107,17 @@ def with_descendants(pids: set[int]) -> list["Process"]:
 def _members(family: Family) -> list["Process"]:
     """The living processes of a family.
 
-    A root may die between the two looks, and its children are then ours: look again until a look
-    finds either somebody or no root beside the leader.
+    One look is not enough while there are children: a root may die during it and leave us its
+    own, and the kernel's lists may miss one while others end.
     """
-    while True:
+    for _ in range(_LOOKS):
         roots = _adopted(family) if _LINUX else _grouped(family)
-        found = with_descendants(roots) if roots else []
-        if found or not roots - {family.leader}:
+        if found := with_descendants(roots) if roots else []:
             return found
+        if not _own_children():
+            break
+        time.sleep(0.001)
+    return []
 
 
 def _adopted(family: Family) -> set[int]:
@@ -156,9 +161,20 @@ def _belongs(pid: int, family: Family) -> bool:
     if _in_group(pid, family.leader):
         return True
     try:
-        return f"{MARK}={family.mark}".encode() in Path(f"/proc/{pid}/environ").read_bytes()
+        return f"{MARK}={family.mark}".encode() in _environment(pid)
     except OSError:
         return False
+
+
+def _environment(pid: int) -> bytes:
+    """A process's environment. It is empty for a moment in which another program is started."""
+    for _ in range(_EXEC_LOOKS):
+        environment = Path(f"/proc/{pid}/environ").read_bytes()
+        state = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()[0]
+        if environment or state in (b"Z", b"X"):
+            return environment
+        time.sleep(0.001)
+    return b""
 
 
 def _in_group(pid: int, leader: int) -> bool:

@@ -215,7 +215,12 @@ class Repository(GitCommand):
             scratch.unlink(missing_ok=True)
 
     def patch(self) -> bytes:
-        """All changes against HEAD, untracked and binary files included, as a patch."""
+        """All changes against HEAD, untracked and binary files included, as a patch.
+
+        Repositories within the work tree lose their own `.git`: only so can git take their files.
+        """
+        for path in self.nested():
+            shutil.rmtree(self.root / path / ".git", ignore_errors=True)
         self.run("add", "--all")
         plain = (
             "--no-ext-diff",

@@ -214,3 +214,12 @@ def test_a_second_interrupt_cuts_the_grace_not_the_killing(beacon: Beacon):
         harness.send_signal(signal.SIGINT)
         assert harness.wait() == 6
     assert not alive(pid)
+
+
+def test_a_background_shell_that_leaves_at_once_leaves_nobody(tmp_path: Path):
+    """Its child becomes ours in the very moment in which we look: many tries, no survivor."""
+    sandbox = ProcessSandbox()
+    for _ in range(40):
+        sandbox.run("sh -c 'sleep 3434 & disown' &", cwd=tmp_path, limits=CommandLimits())
+    left = [each for each in psutil.Process().children(recursive=True) if alive(each.pid)]
+    assert not [each for each in left if "3434" in " ".join(each.cmdline())]
