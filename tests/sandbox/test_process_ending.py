@@ -7,10 +7,12 @@ import sys
 import threading
 from pathlib import Path
 
+import psutil
 import pytest
 from sandbox_actors import PYTHON, Beacon, alive, daemon, run
 
-from foundry.schema.command import CommandResult
+from foundry.sandbox.process import ProcessSandbox
+from foundry.schema.command import CommandLimits, CommandResult
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="orphans are adopted on Linux only")
 
