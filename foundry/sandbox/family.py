@@ -35,10 +35,14 @@ _PR_SET_CHILD_SUBREAPER = 36
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """The processes of one command: the shell's pid (0: unknown) and the mark they inherit."""
+    """The processes of one command: the shell's pid (0: unknown) and the mark they inherit.
+
+    `strangers` are the children that we had before: none of them belongs to it.
+    """
 
     leader: int
     mark: str
+    strangers: frozenset[int] = frozenset()
 
 
 @lru_cache(maxsize=1)
@@ -110,21 +114,24 @@ def _members(family: Family) -> list["Process"]:
     One look is not enough while there are children: a root may die during it and leave us its
     own, and the kernel's lists may miss one while others end.
     """
+    if not _LINUX:
+        roots = _grouped(family)
+        return with_descendants(roots) if roots else []
     for _ in range(_LOOKS):
-        roots = _adopted(family) if _LINUX else _grouped(family)
-        if found := with_descendants(roots) if roots else []:
-            return found
-        if not _own_children():
+        children = frozenset(own_children()) - family.strangers
+        if not children:
             break
+        if found := with_descendants(_adopted(family, children)):
+            return found
         time.sleep(0.001)
     return []
 
 
-def _adopted(family: Family) -> set[int]:
-    """Our own living children that belong to the family; its dead ones are reaped."""
+def _adopted(family: Family, children: Iterable[int]) -> set[int]:
+    """Those of our children that live and belong to the family; its dead ones are reaped."""
     return {
         pid
-        for pid in _own_children()
+        for pid in children
         if _belongs(pid, family) and (pid == family.leader or not _reap(pid))
     }
 
@@ -142,7 +149,7 @@ def _grouped(family: Family) -> set[int]:
     return {pid for pid in psutil.pids() if pid > 0 and _in_group(pid, family.leader)}
 
 
-def _own_children() -> list[int]:
+def own_children() -> list[int]:
     """Pids of our children, cheap when there are none (the usual case)."""
     try:
         os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)

@@ -65,6 +65,7 @@ class ProcessSandbox:
         began = time.monotonic()
         kept = HeadTail(limits.output_bytes)
         mark = secrets.token_hex(8)
+        strangers = frozenset(family.own_children())
         process: subprocess.Popen[bytes] | None = None
         try:
             process = self._start(command, cwd, mark)
@@ -74,7 +75,9 @@ class ProcessSandbox:
         except NotStarted as error:
             return CommandResult(command=_valid(command), exit_code=None, output=_valid(str(error)))
         finally:
-            self._finish(process, kept, mark)
+            self._finish(
+                process, kept, family.Family(process.pid if process else 0, mark, strangers)
+            )
         output, dropped = kept.finish()
         return CommandResult(
             command=_valid(command),
@@ -105,15 +108,17 @@ class ProcessSandbox:
         except ValueError as error:  # a NUL byte, or text that no encoding holds
             raise NotStarted(f"not started: {error}") from error
 
-    def _finish(self, process: subprocess.Popen[bytes] | None, kept: HeadTail, mark: str) -> None:
+    def _finish(
+        self, process: subprocess.Popen[bytes] | None, kept: HeadTail, members: family.Family
+    ) -> None:
         """End what still runs, then take what it had said."""
-        family.end(family.Family(process.pid if process else 0, mark))
+        family.end(members)
         if process is not None and process.stdout is not None:
             process.poll()
             _drain(process.stdout.fileno(), kept)
             process.stdout.close()
         if self._pidfile:
-            self._pidfile.remove(mark)
+            self._pidfile.remove(members.mark)
 
 
 def _watch(
