@@ -172,6 +172,8 @@ class Repository(GitCommand):
         links = {line.split("\t", 1)[1] for line in known if line.startswith("160000")}
         others = self.run("ls-files", "-z", "--others", "--exclude-standard").split("\0")
         found = {path.rstrip("/") for path in others if path.endswith("/")} | links
+        if not found:
+            return ()
         committed = self.run("ls-tree", "-r", "HEAD").splitlines() if self.head() else []
         modules = {line.split("\t", 1)[1] for line in committed if line.startswith("160000")}
         return tuple(sorted(found - modules))
