@@ -4,6 +4,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict
+from pydantic.alias_generators import to_camel
 
 Json = Any
 """A JSON value. Structure that matters has a model; this is for what users and models bring."""
@@ -13,6 +14,12 @@ class Value(BaseModel):
     """An immutable value; two values with the same fields are the same value."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+
+class Document(Value):
+    """A part of a document that people write: camelCase on disk, snake_case here."""
+
+    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True)
 
 
 def now() -> datetime:

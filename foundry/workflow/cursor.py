@@ -1,72 +1,91 @@
 """The pure cursor: from a workflow and a journal to what comes next. No I/O, no clock.
 
 `after` folds one journal entry into a cursor, so that a runner pays for one step at a time;
-`next_step` folds a whole journal and gives the same answer.
+`next_step` folds a whole journal and gives the same answer. Who keeps no journal (a trace, a
+client of the workflow server) uses `begin` and `complete`. Workflows are resolved ones.
 """
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import reduce
-from typing import Any
+from typing import Any, NamedTuple
 
-from foundry.errors import JournalError, WorkflowError
+from foundry.errors import JournalError
 from foundry.schema.journal import Attempt, Entry, Resume, Start, StepRecord, Stop
 from foundry.schema.run import Status
 from foundry.schema.workflow import LoopStep, Step, Workflow
-from foundry.workflow.conditions import holds, lookup
+from foundry.workflow.conditions import holds
+from foundry.workflow.loops import Context, LoopState, Missing, Told, enter, goes_on, scope
 
 
-@dataclass(frozen=True, slots=True)
-class LoopState:
-    """Where a loop stands. `items` is the list as it was when the loop was entered."""
+class Cursor(NamedTuple):
+    """Where a run stands; `attempts` counts the failed tries of the step that is due.
 
-    iteration: int = 0
-    body: int = 0
-    items: tuple[Any, ...] = ()
+    A tuple, since one is made for every line of a journal.
+    """
 
-
-@dataclass(frozen=True, slots=True)
-class Cursor:
-    """Where a run stands; `attempts` counts the failed tries of the step that is due."""
-
-    index: int = 0
+    position: int = 0
     loop: LoopState | None = None
-    context: Mapping[str, Any] = field(default_factory=dict)
+    context: Context = {}  # noqa: RUF012 - never written to
     skip: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     attempts: int = 0
     last_failure: str = ""
+    missing: Missing | None = None
     stopped: Status | None = None
+    asked: str = ""
+    confirmed: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Instruction:
-    """The step that is due. `context` holds the run's variables and the loop's."""
+    """The step that is due.
+
+    `context` holds the run's variables and the loop's; `told` those with which a body step was due
+    in an earlier iteration, None the first time. `number` is the iteration from 1, 0 outside a
+    loop; `total` the length of a forEach's list, 0 otherwise; `entering`: the loop begins here.
+    """
 
     step: Step
     id: str
     phase: str
-    context: Mapping[str, Any]
-    attempt: int = 1
+    context: Context
+    loop: LoopStep | None = None
     number: int = 0
     total: int = 0
+    told: Context | None = None
+    entering: bool = False
+    needs_confirmation: bool = False
+    attempt: int = 1
     last_failure: str = ""
+
+    @property
+    def loop_path(self) -> tuple[dict[str, Any], ...]:
+        """The loops around the step, outermost first, with their iterations from 0."""
+        return ({"loopId": self.loop.id, "iteration": self.number - 1},) if self.loop else ()
 
 
 @dataclass(frozen=True, slots=True)
 class Finished:
     """Every step is done."""
 
-    context: Mapping[str, Any]
+    context: Context
     warnings: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Blocked:
-    """A step failed as often as it may."""
+    """The run can't go on: a step failed as often as it may, or a loop has nothing to repeat.
 
-    instruction: Instruction
+    `code` is "attempts" or "missing-items"; `tries` counts the attempts.
+    """
+
+    step: str
     reason: str
+    hint: str = ""
+    code: str = "attempts"
+    tries: int = 0
+    warnings: tuple[str, ...] = ()
 
 
 Next = Instruction | Finished | Blocked
@@ -78,153 +97,164 @@ def next_step(workflow: Workflow, journal: Iterable[Entry]) -> Next:
                                 Cursor()))  # fmt: skip
 
 
+def begin(workflow: Workflow, context: Context | None = None, skip: Iterable[str] = ()) -> Cursor:
+    """The cursor at the first step that runs."""
+    variables = {**workflow.context, **(context or {})}
+    return settle(workflow, Cursor(context=variables, skip=tuple(skip)))
+
+
+def complete(workflow: Workflow, cursor: Cursor, patch: Context | None = None) -> Cursor:
+    """The cursor once the step that is due is done and has set the variables of `patch`."""
+    return settle(workflow, passed(cursor, patch))
+
+
 def due(workflow: Workflow, cursor: Cursor) -> Next:
     """What a cursor points at."""
-    if cursor.index >= len(workflow.steps):
+    if cursor.position >= len(workflow.steps):
         return Finished(cursor.context, cursor.warnings)
-    instruction = _instruction(workflow, cursor)
-    if cursor.attempts >= instruction.step.attempts:
-        return Blocked(instruction, cursor.last_failure)
-    return instruction
+    if cursor.missing:
+        step, missing = workflow.steps[cursor.position], cursor.missing
+        return Blocked(step.id, missing.reason, missing.hint, "missing-items",
+                       warnings=cursor.warnings)  # fmt: skip
+    if cursor.attempts >= _step(workflow, cursor).attempts:
+        return Blocked(_id(workflow, cursor), cursor.last_failure, tries=cursor.attempts,
+                       warnings=cursor.warnings)  # fmt: skip
+    return _instruction(workflow, cursor)
 
 
 def after(workflow: Workflow, cursor: Cursor, entry: Entry) -> Cursor:
     """The cursor once `entry` has happened; raises JournalError when it can't have."""
     match entry:
-        case Start():
-            return _settle(workflow, Cursor(context=dict(entry.context), skip=entry.skip))
         case StepRecord():
-            return _advance(workflow, cursor, entry)
+            _check(workflow, cursor, entry.step)
+            return complete(workflow, cursor, entry.patch)
+        case Start():
+            return begin(workflow, entry.context, entry.skip)
         case Attempt():
-            tried = replace(cursor, attempts=cursor.attempts + 1, last_failure=entry.detail)
+            tried = cursor._replace(attempts=cursor.attempts + 1, last_failure=entry.detail)
             return _pass_over(workflow, tried)
         case Stop():
-            return replace(cursor, stopped=entry.status)
+            return cursor._replace(stopped=entry.status, asked=entry.confirm)
         case Resume():
-            attempts = 0 if cursor.stopped is Status.FAILED else cursor.attempts
-            context = {**cursor.context, **entry.patch}
-            moved = replace(cursor, context=context, attempts=attempts, stopped=None)
-            return _renewed(workflow, moved, entry.patch) if entry.patch else moved
+            return _taken_up(workflow, cursor, entry.patch)
         case _:
             return cursor
 
 
-def _advance(workflow: Workflow, cursor: Cursor, record: StepRecord) -> Cursor:
-    current = due(workflow, replace(cursor, attempts=0))
-    if not isinstance(current, Instruction) or current.id != record.step:
-        expected = current.id if isinstance(current, Instruction) else "the end"
+def _check(workflow: Workflow, cursor: Cursor, done: str) -> None:
+    over = cursor.position >= len(workflow.steps) or cursor.missing
+    expected = "the end" if over else _id(workflow, cursor)
+    if done != expected:
         raise JournalError(
-            f"the journal has the step {record.step!r} where the workflow has {expected!r}",
+            f"the journal has the step {done!r} where the workflow has {expected!r}",
             hint="The workflow has changed since the run began; start a new run",
         )
-    moved = replace(_moved(cursor), context={**cursor.context, **record.patch})
-    return _settle(workflow, moved)
+
+
+def _taken_up(workflow: Workflow, cursor: Cursor, patch: Context) -> Cursor:
+    """The cursor once a person went on: what failed may be tried again, with what they changed."""
+    moved = cursor._replace(
+        context={**cursor.context, **patch},
+        attempts=0 if cursor.stopped is Status.FAILED else cursor.attempts,
+        missing=None,
+        stopped=None,
+        confirmed=cursor.asked,
+    )
+    if not (patch or cursor.missing):
+        return moved
+    settled = settle(workflow, _renewed(workflow, moved, patch))
+    same = _place(settled) == _place(moved)
+    return settled if same else settled._replace(attempts=0, last_failure="", confirmed="")
+
+
+def _place(cursor: Cursor) -> tuple[int, ...]:
+    loop = cursor.loop
+    return (cursor.position, loop.iteration, loop.body) if loop else (cursor.position,)
 
 
 def _pass_over(workflow: Workflow, cursor: Cursor) -> Cursor:
     """Go on without a step that failed as often as it may, where the workflow allows that."""
     blocked = due(workflow, cursor)
-    if not isinstance(blocked, Blocked) or blocked.instruction.step.on_failure == "stop":
+    if not isinstance(blocked, Blocked) or _step(workflow, cursor).on_failure == "stop":
         return cursor
-    warnings = cursor.warnings
-    if blocked.instruction.step.on_failure == "unverified":
-        warnings = (*warnings, f"{blocked.instruction.id} failed {cursor.attempts} times")
-    return _settle(workflow, replace(_moved(cursor), warnings=warnings))
+    if _step(workflow, cursor).on_failure == "unverified":
+        cursor = _warned(cursor, f"{blocked.step} failed {cursor.attempts} times")
+    return settle(workflow, passed(cursor))
 
 
-def _moved(cursor: Cursor) -> Cursor:
+def passed(cursor: Cursor, patch: Context | None = None) -> Cursor:
     """The cursor behind its step, not yet settled on the next one."""
-    return replace(
-        cursor,
-        attempts=0,
-        last_failure="",
-        index=cursor.index if cursor.loop else cursor.index + 1,
-        loop=replace(cursor.loop, body=cursor.loop.body + 1) if cursor.loop else None,
-    )
+    position, loop, context = cursor.position, cursor.loop, cursor.context
+    if loop is None:
+        position += 1
+    else:
+        here = Told(loop.iteration, context)
+        told = (*loop.told[: loop.body], here, *loop.told[loop.body + 1 :])
+        loop = LoopState(loop.iteration, loop.body + 1, loop.items, told)
+    if patch:
+        context = {**context, **patch}
+    return Cursor(position, loop, context, cursor.skip, cursor.warnings, stopped=cursor.stopped)
 
 
-def _renewed(workflow: Workflow, cursor: Cursor, patch: Mapping[str, Any]) -> Cursor:
+def _renewed(workflow: Workflow, cursor: Cursor, patch: Context) -> Cursor:
     """The cursor with the items that a person changed; those that are done keep their places."""
-    step = workflow.steps[cursor.index] if cursor.loop else None
+    step = workflow.steps[cursor.position] if cursor.loop else None
     if isinstance(step, LoopStep) and cursor.loop and step.loop.items.split(".")[0] in patch:
-        loop = replace(cursor.loop, items=_items(step, cursor.context))
-        return _settle(workflow, replace(cursor, loop=loop))
+        entered, _ = enter(step, cursor.context)
+        if isinstance(entered, Missing):
+            return cursor._replace(missing=entered)
+        return cursor._replace(loop=cursor.loop._replace(items=entered.items))
     return cursor
 
 
-def _settle(workflow: Workflow, cursor: Cursor) -> Cursor:
+def settle(workflow: Workflow, cursor: Cursor) -> Cursor:
     """Move on past what is skipped or over, until a step is due or the workflow ends."""
-    while cursor.index < len(workflow.steps):
-        step = workflow.steps[cursor.index]
+    while cursor.position < len(workflow.steps) and not cursor.missing:
+        step = workflow.steps[cursor.position]
         if cursor.loop is None and not _wanted(step, cursor):
-            cursor = replace(cursor, index=cursor.index + 1)
-        elif not isinstance(step, LoopStep):
+            cursor = cursor._replace(position=cursor.position + 1)
+        elif isinstance(step, Step):
             return cursor
+        elif cursor.loop is None:
+            cursor = _entered(step, cursor)
         else:
-            loop = cursor.loop or LoopState(items=_items(step, cursor.context))
-            settled = _settle_loop(step, replace(cursor, loop=loop))
-            if settled.loop is not None:
-                return settled
-            cursor = replace(settled, index=settled.index + 1)
+            cursor = _in_loop(step, cursor, cursor.loop)
+            if cursor.loop is not None:
+                return cursor
+            cursor = cursor._replace(position=cursor.position + 1)
     return cursor
 
 
-def _settle_loop(step: LoopStep, cursor: Cursor) -> Cursor:
+def _entered(step: LoopStep, cursor: Cursor) -> Cursor:
+    state, warning = enter(step, cursor.context)
+    if isinstance(state, Missing):
+        return cursor._replace(missing=state)
+    return (_warned(cursor, warning) if warning else cursor)._replace(loop=state)
+
+
+def _in_loop(step: LoopStep, cursor: Cursor, loop: LoopState) -> Cursor:
     """The next body step that runs, or a cursor without a loop when the loop is over."""
-    loop = cursor.loop or LoopState()
+    body, context = step.steps, cursor.context
     while True:
         if loop.body == 0:
-            if not _goes_on(step, loop, cursor.context):
-                return replace(cursor, loop=None)
+            if not goes_on(step, loop, context):
+                return cursor._replace(loop=None)
             if loop.iteration >= step.loop.max_iterations:
                 warning = f"{step.id}: stopped after its maximum of {loop.iteration} iterations"
-                return replace(cursor, loop=None, warnings=(*cursor.warnings, warning))
-        context = _scope(step, loop, cursor.context)
-        while loop.body < len(step.body):
-            if holds(step.body[loop.body].run_condition, context):
-                return replace(cursor, loop=loop)
-            loop = replace(loop, body=loop.body + 1)
-        loop = replace(loop, iteration=loop.iteration + 1, body=0)
+                return _warned(cursor, warning)._replace(loop=None)
+        for number in range(loop.body, len(body)):
+            condition = body[number].run_condition
+            if condition is None or holds(condition, scope(step, loop, context)):
+                if number == loop.body and loop is cursor.loop:
+                    return cursor
+                return cursor._replace(
+                    loop=LoopState(loop.iteration, number, loop.items, loop.told)
+                )
+        loop = LoopState(loop.iteration + 1, 0, loop.items, loop.told)
 
 
-def _goes_on(step: LoopStep, loop: LoopState, context: Mapping[str, Any]) -> bool:
-    match step.loop.type:
-        case "forEach":
-            return loop.iteration < len(loop.items)
-        case "for":
-            return loop.iteration < _count(step, context)
-        case "while":
-            return holds(step.loop.condition, _scope(step, loop, context))
-        case "until":
-            return not holds(step.loop.condition, _scope(step, loop, context))
-
-
-def _items(step: LoopStep, context: Mapping[str, Any]) -> tuple[Any, ...]:
-    if step.loop.type != "forEach":
-        return ()
-    items = lookup(step.loop.items, context)
-    if not isinstance(items, list | tuple):
-        raise WorkflowError(
-            f"{step.id}: {step.loop.items!r} is not a list in the run's context",
-            hint="An earlier step has to provide it",
-        )
-    return tuple(items)
-
-
-def _count(step: LoopStep, context: Mapping[str, Any]) -> int:
-    count = step.loop.count
-    value = lookup(count, context) if isinstance(count, str) else count
-    if not isinstance(value, int) or isinstance(value, bool):
-        raise WorkflowError(f"{step.id}: the count {count!r} is not a number in the run's context")
-    return value
-
-
-def _scope(step: LoopStep, loop: LoopState, context: Mapping[str, Any]) -> Mapping[str, Any]:
-    names: dict[str, Any] = {step.loop.iteration_var: loop.iteration + 1}
-    if step.loop.type == "forEach" and loop.iteration < len(loop.items):
-        names[step.loop.item_var] = loop.items[loop.iteration]
-        names[step.loop.index_var] = loop.iteration
-    return {**context, **names}
+def _warned(cursor: Cursor, warning: str) -> Cursor:
+    return cursor._replace(warnings=(*cursor.warnings, warning))
 
 
 def _wanted(step: LoopStep | Step, cursor: Cursor) -> bool:
@@ -232,20 +262,54 @@ def _wanted(step: LoopStep | Step, cursor: Cursor) -> bool:
     return phase not in cursor.skip and holds(step.run_condition, cursor.context)
 
 
-def _instruction(workflow: Workflow, cursor: Cursor) -> Instruction:
-    step = workflow.steps[cursor.index]
-    phase = step.phase or step.id
-    common = {"attempt": cursor.attempts + 1, "last_failure": cursor.last_failure}
+def _step(workflow: Workflow, cursor: Cursor) -> Step:
+    step = workflow.steps[cursor.position]
     if isinstance(step, Step):
-        return Instruction(step, step.id, phase, cursor.context, **common)  # type: ignore[arg-type]
-    loop = cursor.loop or LoopState()
-    body = step.body[loop.body]
-    return Instruction(
-        step=body,
-        id=f"{step.id}[{loop.iteration + 1}]/{body.id}",
-        phase=phase,
-        context=_scope(step, loop, cursor.context),
-        number=loop.iteration + 1,
-        total=len(loop.items),
-        **common,  # type: ignore[arg-type]
+        return step
+    assert cursor.loop is not None, "a loop that was not entered"
+    return step.steps[cursor.loop.body]
+
+
+def _id(workflow: Workflow, cursor: Cursor) -> str:
+    step, loop = workflow.steps[cursor.position], cursor.loop
+    if isinstance(step, LoopStep) and loop:
+        return f"{step.id}[{loop.iteration + 1}]/{step.steps[loop.body].id}"
+    return step.id
+
+
+def _instruction(workflow: Workflow, cursor: Cursor) -> Instruction:
+    outer, step, name = (
+        workflow.steps[cursor.position],
+        _step(workflow, cursor),
+        _id(workflow, cursor),
     )
+    loop, context = cursor.loop, cursor.context
+    place: dict[str, Any] = {}
+    if isinstance(outer, LoopStep) and loop:
+        told = loop.told[loop.body]
+        context = scope(outer, loop, context)
+        place = {
+            "loop": outer,
+            "number": loop.iteration + 1,
+            "total": len(loop.items),
+            "entering": not any(loop.told),
+            "told": told and scope(outer, loop._replace(iteration=told.iteration), told.context),
+        }
+    return Instruction(
+        step=step,
+        id=name,
+        phase=outer.phase or outer.id,
+        context=context,
+        needs_confirmation=cursor.confirmed != name and _to_confirm(outer, step, cursor, context),
+        attempt=cursor.attempts + 1,
+        last_failure=cursor.last_failure,
+        **place,
+    )
+
+
+def _to_confirm(outer: LoopStep | Step, step: Step, cursor: Cursor, context: Context) -> bool:
+    """Whether a person has to agree: to the step, or to the loop that it is the first of."""
+    rules = [step.require_confirmation]
+    if cursor.loop and not any(cursor.loop.told):
+        rules.append(outer.require_confirmation)
+    return any(rule if isinstance(rule, bool) else holds(rule, context) for rule in rules)

@@ -1,7 +1,7 @@
 """The cursor against a plain interpreter, over workflows, contexts and journals of all shapes."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
@@ -9,23 +9,40 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from foundry.errors import JournalError, WorkflowError
+from foundry.errors import JournalError
 from foundry.schema.journal import ENTRY, Attempt, Entry, Resume, Start, StepRecord, Stop
 from foundry.schema.run import Status
 from foundry.schema.workflow import LoopStep, Step, Workflow
 from foundry.workflow.conditions import holds
-from foundry.workflow.cursor import Blocked, Cursor, Finished, Instruction, after, due, next_step
+from foundry.workflow.cursor import (
+    Blocked,
+    Cursor,
+    Finished,
+    Instruction,
+    after,
+    begin,
+    complete,
+    due,
+    next_step,
+)
+from foundry.workflow.replay import replay
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
 NAMES = ("a", "b", "n")
 MOST = 4
 
 numbers = st.integers(0, MOST)
-comparisons = st.builds(
-    lambda name, word, number: {"var": name, word: number},
-    st.sampled_from((*NAMES, "currentIteration", "missing")),
-    st.sampled_from(("equals", "not_equals", "gt", "gte", "lt", "lte")),
-    numbers,
+variables = st.sampled_from((*NAMES, "currentIteration", "missing"))
+comparisons = st.one_of(
+    st.builds(
+        lambda name, word, number: {"var": name, word: number},
+        variables,
+        st.sampled_from(("equals", "not_equals", "gt", "gte", "lt", "lte")),
+        numbers,
+    ),
+    st.builds(lambda name, members: {"var": name, "in": members}, variables, st.lists(numbers)),
+    st.builds(lambda name, digits: {"var": name, "matches": digits}, variables, st.just("^[12]$")),
+    st.builds(lambda name: {"var": name}, variables),
 )
 conditions = st.recursive(
     comparisons,
@@ -41,14 +58,23 @@ contexts = st.fixed_dictionaries({**dict.fromkeys(NAMES, numbers), "items": st.l
 
 def plain(prefix: str) -> st.SearchStrategy[dict[str, Any]]:
     return st.fixed_dictionaries(
-        {"id": st.just(prefix), "attempts": st.integers(1, 3)},
+        {
+            "id": st.just(prefix),
+            "title": st.just("T"),
+            "prompt": st.just("P"),
+            "attempts": st.integers(1, 3),
+        },
         optional={"runCondition": conditions, "phase": st.sampled_from(("one", "two"))},
     )
 
 
 loops = st.one_of(
     st.just({"type": "forEach", "items": "items"}),
-    st.builds(lambda n: {"type": "for", "count": n}, st.one_of(st.integers(1, MOST), st.just("n"))),
+    st.just({"type": "forEach", "items": "missing", "onMissing": "skip"}),
+    st.builds(
+        lambda n: {"type": "for", "count": n},
+        st.one_of(st.integers(0, MOST), st.sampled_from(("n", "missing"))),
+    ),
     st.builds(
         lambda type, condition: {"type": type, "condition": condition},
         st.sampled_from(("while", "until")),
@@ -66,10 +92,19 @@ def workflows(draw: st.DrawFn) -> Workflow:
         if draw(st.booleans()):
             body = [draw(plain(f"{name}-{each}")) for each in range(draw(st.integers(1, 3)))]
             loop = {**draw(loops), "maxIterations": draw(st.integers(1, MOST))}
-            del step["attempts"]
+            del step["attempts"], step["prompt"]
             step |= {"type": "loop", "body": body, "loop": loop}
+            if draw(st.booleans()):  # the same body as a step of its own, somewhere else
+                step["body"] = body[0]["id"]
+                body[0].pop("runCondition", None)
+                steps.insert(draw(st.integers(0, len(steps))), body[0])
         steps.append(step)
-    return Workflow.model_validate({"id": "w", "name": "W", "steps": steps})
+    return document(steps).resolved()
+
+
+def document(steps: list[dict[str, Any]]) -> Workflow:
+    about = {"id": "w", "name": "W", "description": "D", "version": "1.0.0"}
+    return Workflow.model_validate({**about, "steps": steps})
 
 
 @dataclass(frozen=True)
@@ -122,14 +157,14 @@ def interpreted(case: Case) -> Iterator[tuple[str, Mapping[str, Any]]]:
         if isinstance(step, Step):
             yield from done(step.id, dict(context))
             continue
-        items = list(context["items"])
+        items = list(context["items"]) if step.loop.items == "items" else []
         for iteration in range(step.loop.max_iterations):
             extra = {"currentIteration": iteration + 1}
             if step.loop.type == "forEach" and iteration < len(items):
                 extra |= {"currentItem": items[iteration], "currentIndex": iteration}
             if not goes_on(step, iteration, items, {**context, **extra}):
                 break
-            for body in step.body:
+            for body in step.steps:
                 if holds(body.run_condition, {**context, **extra}):
                     yield from done(f"{step.id}[{iteration + 1}]/{body.id}", {**context, **extra})
 
@@ -140,7 +175,7 @@ def goes_on(step: LoopStep, iteration: int, items: Sequence[Any], scope: Mapping
             return iteration < len(items)
         case "for":
             count = step.loop.count
-            return iteration < (scope[count] if isinstance(count, str) else count)
+            return iteration < (scope.get(count, 0) if isinstance(count, str) else count)
         case "while":
             return holds(step.loop.condition, scope)
         case "until":
@@ -204,19 +239,24 @@ def test_every_prefix_of_a_journal_goes_on_to_the_same_end(case: Case) -> None:
         assert getattr(coming, "id", None) == expected
 
 
+def step_of(workflow: Workflow, name: str) -> Step:
+    steps = [s for each in workflow.steps for s in getattr(each, "steps", (each,))]
+    return next(step for step in steps if step.id == name.rsplit("/", maxsplit=1)[-1])
+
+
 @given(cases, st.data())
 def test_failures_and_pauses_change_no_step(case: Case, data: st.DataObject) -> None:
     undisturbed = [name for name, _ in played(case)[1]]
     journal: list[Entry] = [case.start]
     while not isinstance(coming := next_step(case.workflow, journal), Finished):
         if isinstance(coming, Blocked):
-            tries = coming.instruction.attempt - 1
-            assert tries == coming.instruction.step.attempts
+            allowed = step_of(case.workflow, coming.step).attempts
+            assert coming.tries == allowed
             assert coming.reason == f"why {len(journal) - 1}"
             journal += paused(journal, Status.FAILED)
             again = next_step(case.workflow, journal)
             assert isinstance(again, Instruction)
-            assert (again.id, again.attempt) == (coming.instruction.id, 1)
+            assert (again.id, again.attempt) == (coming.step, 1)
             journal.append(record(case, journal, again))
             continue
         match data.draw(st.sampled_from(("go", "go", "fail", "pause"))):
@@ -229,6 +269,21 @@ def test_failures_and_pauses_change_no_step(case: Case, data: st.DataObject) -> 
             case _:
                 journal.append(record(case, journal, coming))
     assert [entry.step for entry in journal if isinstance(entry, StepRecord)] == undisturbed
+
+
+@given(cases)
+def test_who_keeps_no_journal_comes_to_the_same(case: Case) -> None:
+    journal, given_out = played(case)
+    done = [name for name, _ in given_out]
+    cursor = begin(case.workflow, case.start.context, case.start.skip)
+    for length in range(len(journal)):
+        told = replay(case.workflow, done[:length], cursor.context) if length else None
+        coming = due(case.workflow, cursor)
+        assert coming == next_step(case.workflow, journal[: length + 1])
+        if told and not case.start.skip:
+            assert getattr(due(case.workflow, told), "id", None) == getattr(coming, "id", None)
+        if isinstance(coming, Instruction):
+            cursor = complete(case.workflow, cursor, case.patch(length))
 
 
 @given(cases, st.data())
@@ -245,9 +300,11 @@ def test_a_journal_of_other_steps_is_refused(case: Case, data: st.DataObject) ->
 
 def each_item(**more: Any) -> Workflow:
     loop = {"type": "forEach", "items": "items", "maxIterations": 10, **more}
-    body = [{"id": "do"}]
-    steps = [{"id": "each", "type": "loop", "loop": loop, "body": body}, {"id": "end"}]
-    return Workflow.model_validate({"id": "w", "name": "W", "steps": steps})
+    body = [{"id": "do", "title": "T", "prompt": "P"}]
+    return document([
+        {"id": "each", "title": "T", "type": "loop", "loop": loop, "body": body},
+        {"id": "end", "title": "T", "prompt": "P"},
+    ])  # fmt: skip
 
 
 def begun(items: object) -> Start:
@@ -288,13 +345,94 @@ def test_too_many_items_are_a_warning_and_no_silence() -> None:
 
 
 @pytest.mark.parametrize("items", [None, 3, "abc", {"a": 1}])
-def test_what_is_no_list_is_an_error(items: object) -> None:
-    with pytest.raises(WorkflowError, match="'items' is not a list"):
-        next_step(each_item(), [begun(items)])
+def test_what_is_no_list_blocks_the_run_until_a_person_provides_one(items: object) -> None:
+    workflow = each_item()
+    journal: list[Entry] = [begun(items)]
+    blocked = next_step(workflow, journal)
+    assert isinstance(blocked, Blocked)
+    assert (blocked.step, blocked.code) == ("each", "missing-items")
+    assert "'items'" in blocked.reason
+    assert "onMissing: skip" in blocked.hint
+    stop, resume = paused(journal, Status.FAILED)
+    assert next_step(workflow, [*journal, stop, resume]) == blocked
+    mended = resume.model_copy(update={"patch": {"items": ["a"]}})
+    assert items_of(workflow, [*journal, stop, mended]) == ["a", None]
+
+
+def test_a_loop_may_be_passed_over_when_its_list_is_missing() -> None:
+    workflow = each_item(onMissing="skip")
+    ended = due(workflow, complete(workflow, begin(workflow, {"items": "abc"})))
+    assert isinstance(ended, Finished)
+    assert ended.warnings == (
+        "each: 'items', which it repeats over, is no list but str: the loop was skipped",
+    )
+
+
+def test_an_empty_list_is_no_reason_to_warn() -> None:
+    coming = next_step(each_item(), [begun([])])
+    assert isinstance(coming, Instruction)
+    assert coming.id == "end"
+
+
+def test_a_confirmation_is_asked_once_and_given_by_taking_the_run_up() -> None:
+    workflow = document([
+        {"id": "a", "title": "T", "prompt": "P", "requireConfirmation": {"var": "n", "gt": 1}},
+        {"id": "b", "title": "T", "prompt": "P", "requireConfirmation": True},
+    ])  # fmt: skip
+    case = Case(workflow, begun([]), [{}])
+
+    def needs(journal: list[Entry]) -> tuple[str, bool]:
+        coming = next_step(workflow, journal)
+        assert isinstance(coming, Instruction)
+        return coming.id, coming.needs_confirmation
+
+    free = case.start.model_copy(update={"context": {"n": 1}})
+    asked = case.start.model_copy(update={"context": {"n": 2}})
+    assert needs([free]) == ("a", False)
+    assert needs([asked]) == ("a", True)
+    stop, resume = paused([asked], Status.PAUSED)
+    assert needs([asked, stop, resume]) == ("a", True)  # stopped for another reason
+    journal = [asked, stop.model_copy(update={"confirm": "a"}), resume]
+    assert needs(journal) == ("a", False)
+    coming = next_step(workflow, journal)
+    assert isinstance(coming, Instruction)
+    assert needs([*journal, failed(journal, coming)]) == ("a", False)
+    assert needs([*journal, record(case, journal, coming)]) == ("b", True)
+
+
+def test_a_loop_is_confirmed_when_it_is_entered_and_not_again() -> None:
+    workflow = each_item()
+    loop = workflow.steps[0].model_copy(update={"require_confirmation": True})
+    workflow = workflow.model_copy(update={"steps": (loop, *workflow.steps[1:])})
+    cursor, asked = begin(workflow, {"items": [1, 2]}), []
+    while isinstance(coming := due(workflow, cursor), Instruction):
+        asked.append(coming.needs_confirmation)
+        cursor = complete(workflow, cursor)
+    assert asked == [True, False, False]
+
+
+def test_a_body_step_knows_with_what_it_was_due_before() -> None:
+    workflow = each_item()
+    cursor = begin(workflow, {"items": ["a", "b"], "n": 0})
+    seen = []
+    for number in range(2):
+        coming = due(workflow, cursor)
+        assert isinstance(coming, Instruction)
+        seen.append((coming.entering, coming.told and dict(coming.told)))
+        cursor = complete(workflow, cursor, {"n": number + 1})
+    assert seen[0] == (True, None)
+    before = {"items": ["a", "b"], "n": 0}
+    loop = {"currentIteration": 1, "currentItem": "a", "currentIndex": 0}
+    assert seen[1] == (False, {**before, **loop})
+
+
+def test_a_document_brings_variables_that_the_run_may_replace() -> None:
+    workflow = each_item().model_copy(update={"context": {"items": [1], "mode": "calm"}})
+    assert begin(workflow, {"items": [2]}).context == {"items": [2], "mode": "calm"}
 
 
 def test_a_cursor_is_a_value() -> None:
     start = begun(["a"])
     cursor = after(each_item(), Cursor(), start)
     assert cursor == after(each_item(), Cursor(), start)
-    assert replace(cursor, attempts=1) != cursor
+    assert cursor._replace(attempts=1) != cursor

@@ -1,0 +1,113 @@
+"""What pydantic says of a document, in the words of somebody who wrote one."""
+
+from typing import Any
+
+from pydantic import BaseModel
+
+from foundry.workflow.problem import Finding, Loc, meant, shown
+
+_NEEDED = {
+    "id": "a short name of its own",
+    "title": "a line that says what it is about",
+    "name": "what it is called",
+    "description": "a sentence that says what it is for",
+    "version": "such as 1.0.0",
+    "steps": "at least one",
+    "type": "what kind it is",
+    "loop": "how often the body is repeated",
+    "body": "the steps that are repeated, or the id of one",
+    "maxIterations": "a whole number from 1 to 1000, after which it ends in any case",
+    "message": "what is wrong when the rule does not hold",
+    "definition": "what the function stands for, in words",
+}
+_PATTERNS = {
+    "id": "is no id: use letters, digits, '-' and '_', beginning with a letter or a digit",
+    "body": "is no id: use letters, digits, '-' and '_', beginning with a letter or a digit",
+    "version": "is no version: write three numbers such as 1.0.0",
+}
+_NAME = "is no name: use letters, digits and '_', beginning with a letter or '_'"
+_UNIONS = {
+    "requireConfirmation": "true, false or a condition",
+    "body": "a list of steps, or the id of a step",
+    "count": "a number, or the name of one in the context",
+    "enum": "a list of texts, numbers, true or false",
+    "validationCriteria": "a list of rules, or an object with one of and, or, not",
+}
+_TYPES = {
+    "string_type": "text",
+    "int_type": "a whole number",
+    "int_from_float": "a whole number",
+    "float_type": "a number",
+    "bool_type": "true or false",
+    "tuple_type": "a list",
+    "dict_type": "an object",
+    "model_type": "an object",
+    "model_attributes_type": "an object",
+}
+_BOUNDS = {
+    "greater_than_equal": ("at least", "ge"),
+    "greater_than": ("more than", "gt"),
+    "less_than_equal": ("at most", "le"),
+    "less_than": ("less than", "lt"),
+}
+
+
+def in_words(loc: Loc, owner: type[BaseModel], error: Any) -> Finding:
+    """One error of a field of `owner`, and what to do about it."""
+    kind, last, value = error["type"], loc[-1] if loc else "", error.get("input")
+    match kind:
+        case "missing":
+            needed = _NEEDED.get(str(last), "")
+            return Finding(loc[:-1], f"{last!r} is missing{f': {needed}' if needed else ''}")
+        case "extra_forbidden":
+            return Finding(loc, f"unknown field {last!r}{_instead(str(last), owner)}")
+        case "value_error":
+            return Finding(loc, str(error["msg"]).removeprefix("Value error, "))
+        case "string_pattern_mismatch":
+            return Finding(loc, f"{value!r} {_PATTERNS.get(str(last), _NAME)}"[:400])
+        case "literal_error":
+            expected = error["ctx"]["expected"]
+            return Finding(loc, f"is {shown(value)}: it has to be {expected}")
+    return Finding(loc, _limit(error) or _type(loc, error))
+
+
+def _instead(name: str, owner: type[BaseModel]) -> str:
+    """The field that was meant, or all that there are."""
+    known = [field.alias or name for name, field in owner.model_fields.items()]
+    return (
+        meant(name.replace("_", ""), known)
+        or f": remove it (the fields here are {', '.join(known)})"
+    )
+
+
+def _limit(error: Any) -> str:
+    kind, value, about = error["type"], error.get("input"), error.get("ctx", {})
+    if kind in _BOUNDS:
+        words, key = _BOUNDS[kind]
+        return f"is {shown(value)}: it has to be {words} {about[key]:g}"
+    if kind == "string_too_long":
+        most = about["max_length"]
+        return f"is {len(value):,} characters long: at most {most:,} are allowed, so shorten it"
+    if kind == "string_too_short":
+        return "is empty: write something"
+    return "is empty: it needs at least one" if kind == "too_short" else ""
+
+
+def _type(loc: Loc, error: Any) -> str:
+    kind, value = error["type"], error.get("input")
+    field = next((part for part in reversed(loc) if isinstance(part, str)), "")
+    if field in _UNIONS and (loc[-1] == field or field == "enum"):
+        return f"is {shown(value)}: it has to be {_UNIONS[field]}"
+    if kind not in _TYPES:
+        return str(error["msg"])
+    return f"is {shown(value)}: it has to be {_TYPES[kind]}{_quotes(kind, value)}"
+
+
+def _quotes(kind: str, value: Any) -> str:
+    if kind == "string_type" and isinstance(value, bool | int | float):
+        return " (put it in quotes)"
+    if not isinstance(value, str):
+        return ""
+    number = value.strip().replace(".", "", 1).lstrip("-+").isdecimal()
+    meant_as = {"int_type": number, "float_type": number, "bool_type": value in ("true", "false")}
+    return " (take the quotes away)" if meant_as.get(kind) else ""

@@ -1,0 +1,130 @@
+"""A step in words: role, guidance, prompt, functions, criteria, and its place in a loop. Pure."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from difflib import SequenceMatcher
+from typing import Any
+
+from foundry.schema.criteria import Composition, Criteria, Criterion, Rule
+from foundry.schema.workflow import Function, Step
+from foundry.workflow.cursor import Instruction
+from foundry.workflow.describe import condition_text
+from foundry.workflow.loops import Context
+from foundry.workflow.text import fill, unknown_name
+
+REPEATS = {
+    "for": "a number of times",
+    "forEach": "for each item of a list",
+    "while": "while its condition holds",
+    "until": "until its condition holds",
+}
+
+
+def step_text(step: Step, context: Context) -> tuple[str, tuple[str, ...]]:
+    """What the step says, its variables filled in, and a warning for each that there is not."""
+    parts = [
+        f"Your role: {step.agent_role}" if step.agent_role else "",
+        "\n".join(("Guidance:", *(f"- {each}" for each in step.guidance))) if step.guidance else "",
+        "Begin by looking for the files that matter here." if step.ask_for_files else "",
+        step.prompt,
+        _calls(step),
+        criteria_text(step.validation_criteria),
+    ]
+    filled = fill("\n\n".join(part for part in parts if part), context)
+    return filled.text, tuple(
+        f"{step.id}: {unknown_name(name, context)}" for name in filled.unknown
+    )
+
+
+def functions_text(functions: Sequence[Function]) -> str:
+    """Definitions in full."""
+    lines = [f"- `{each.name}()`: {each.definition}" for each in functions]
+    return "\n".join(("Functions that are referred to:", *lines)) if lines else ""
+
+
+def loop_text(instruction: Instruction) -> str:
+    """What is repeated around the step."""
+    loop, context = instruction.loop, instruction.context
+    if loop is None:
+        return ""
+    title, *steps = (fill(each.title, context).text for each in (loop, *loop.steps))
+    return f"This is part of {title!r}, repeated {REPEATS[loop.loop.type]}: {' → '.join(steps)}."
+
+
+def place(instruction: Instruction) -> str:
+    """Which iteration it is, and the item that it is about."""
+    loop = instruction.loop
+    if loop is None:
+        return ""
+    if loop.loop.type != "forEach":
+        return f"Iteration {instruction.number}."
+    item = instruction.context[loop.loop.item_var]
+    told = item if isinstance(item, str) else json.dumps(item, ensure_ascii=False)
+    return f"Iteration {instruction.number} of {instruction.total}. {loop.loop.item_var}: {told}"
+
+
+def changed(before: str, now: str) -> str:
+    """The lines of `now` that are not in `before`; what was taken away is named as such."""
+    old, new = before.splitlines(), now.splitlines()
+    if old == new:
+        return "The same step again."
+    added: list[str] = []
+    removed: list[str] = []
+    for kind, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        if kind != "equal":
+            removed += [line for line in old[a:b] if line.strip()] if c == d else []
+            added += [line for line in new[c:d] if line.strip()]
+    parts = (
+        ["The same step again, with these lines:", *added] if added else ["The same step again."]
+    )
+    return "\n".join((*parts, *(("without these:", *removed) if removed else ())))
+
+
+def criteria_text(criteria: Criteria | None) -> str:
+    """What the output has to be like, rule by rule."""
+    if not criteria:
+        return ""
+    lines = [f"- {line}" for line in _rules(criteria)]
+    return "\n".join(("What the output has to be like:", *lines))
+
+
+def _rules(criteria: Criteria) -> Iterator[str]:
+    for each in criteria if isinstance(criteria, tuple) else (criteria,):
+        yield _rule(each)
+
+
+def _rule(criterion: Criterion) -> str:
+    match criterion:
+        case Rule():
+            when = f" (when {condition_text(criterion.condition)})" if criterion.condition else ""
+            return f"{criterion.message}{_detail(criterion)}{when}"
+        case Composition(and_=tuple(parts)):
+            return "all of: " + "; ".join(map(_rule, parts))
+        case Composition(or_=tuple(parts)):
+            return "one of: " + "; ".join(map(_rule, parts))
+        case Composition(not_=part) if part is not None:
+            return "not: " + _rule(part)
+    raise AssertionError(criterion)
+
+
+def _detail(rule: Rule) -> str:
+    match rule.type:
+        case "contains":
+            return f" (contains {rule.value!r})"
+        case "regex":
+            return f" (matches /{rule.pattern}/{rule.flags})"
+        case "length":
+            low = f"at least {rule.min:g}" if rule.min is not None else ""
+            high = f"at most {rule.max:g}" if rule.max is not None else ""
+            return f" ({' and '.join(filter(None, (low, high)))} characters)"
+        case "schema":
+            return f" (JSON of the schema {json.dumps(rule.schema_, ensure_ascii=False)})"
+
+
+def _calls(step: Step) -> str:
+    lines = [f"- {call.name}({_arguments(call.args)})" for call in step.function_calls]
+    return "\n".join(("Follow:", *lines)) if lines else ""
+
+
+def _arguments(args: Mapping[str, Any]) -> str:
+    return ", ".join(f"{k}={json.dumps(v, ensure_ascii=False)}" for k, v in args.items())

@@ -1,0 +1,73 @@
+"""Lookaheads at the beginning of a pattern: Python's answers, without its backtracking."""
+
+import re
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from foundry.workflow.lookahead import Anything, compiled
+
+PATTERNS = [
+    "^(?!.*b)",
+    "^(?=.*a)",
+    "^(?=.*a)(?!.*b)[ab]c",
+    "^(?=.{2,}$)a",
+    "^(?!a|b)",
+    "^(?=[)(]|a)(?![^)]b).c",
+    r"^(?=\(|a).",
+    "^(?!(a(b|c)))a(b|c)?",
+    "(?=ab)",
+    "(?!a)",
+    "(?!.*b)",
+    "(?=a|c)",
+    "a(b)",
+]
+REFUSED = [
+    "(?=a)b",
+    "(?!a)b",
+    "(?!a*)",
+    "(?!a|$)",
+    r"(?!\b)",
+    "^(?!a)b|c",
+    "^(?!a)*b",
+    "^a(?!b)",
+    "^((?!b).)*$",
+    "^(?!(?!a))",
+    "^(?<!a)b",
+    r"^(?=(a))\1",
+    "^(?!a",
+    "^(?=",
+]
+TEXTS = st.text("abc)(\n", max_size=8)
+
+
+@pytest.mark.parametrize("pattern", PATTERNS)
+@given(text=TEXTS)
+@example(text="")
+def test_it_matches_what_python_matches(pattern: str, text: str) -> None:
+    ours = compiled(pattern, "").search(text) is not None
+    theirs = re.search(pattern.replace("$", r"\Z"), text) is not None
+    assert ours is theirs
+
+
+def test_flags_go_for_all_parts() -> None:
+    assert compiled("^(?=.*B)(?!.*C)a", "is").search("A\nb")
+    assert not compiled("^(?=.*B)(?!.*C)a", "is").search("A\nbc")
+    assert not compiled("^(?=.*B)a", "").search("ab")
+
+
+@pytest.mark.parametrize("pattern", REFUSED)
+def test_what_is_not_linear_is_refused(pattern: str) -> None:
+    with pytest.raises(ValueError, match="RE2"):
+        compiled(pattern, "")
+
+
+def test_with_the_flag_m_the_beginning_is_no_beginning() -> None:
+    with pytest.raises(ValueError, match="RE2"):
+        compiled("^(?!a)b", "m")
+
+
+def test_what_every_text_matches_is_known() -> None:
+    assert isinstance(compiled("(?!.*TODO)", ""), Anything)
+    assert not isinstance(compiled("^(?!.*TODO)", ""), Anything)
