@@ -15,10 +15,19 @@ from foundry.workflow.cursor import Instruction
 from foundry.workflow.functions import referenced
 from foundry.workflow.loops import Context
 from foundry.workflow.text import fill
-from foundry.workflow.wording import changed, functions_text, loop_text, place, step_text
+from foundry.workflow.wording import (
+    again_text,
+    functions_text,
+    item_text,
+    loop_text,
+    place,
+    step_text,
+)
 
 Reader = Literal["fresh", "thread"]
 """`fresh` begins empty and is forgotten; `thread` remembers what it was told."""
+
+REFERENCE = "Refer to the phase guidance above; `rehydrate: true` gives it again."
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +56,7 @@ def _in_words(workflow: Workflow, instruction: Instruction) -> Disclosure:
     loop, step = instruction.loop, instruction.step
     text, warnings = step_text(step, instruction.context)
     functions = functions_text(referenced(workflow, loop, step))
-    parts = (text, functions, loop_text(instruction), place(instruction))
+    parts = (text, functions, loop_text(instruction), place(instruction), item_text(instruction))
     prompt = "\n\n".join(part for part in parts if part)
     return Disclosure(
         _described(instruction), {"prompt": prompt}, _loop_context(instruction), warnings
@@ -62,7 +71,7 @@ def _whole(workflow: Workflow, instruction: Instruction, *, overview: bool) -> D
     if loop is not None and overview:
         guidance["loopPhaseGuidance"] = _overview(loop, instruction)
     elif loop is not None:
-        guidance["phaseReference"] = _reference(f"the loop {loop.id!r}")
+        guidance["phaseReference"] = REFERENCE
     functions = _functions(workflow, instruction, overview=overview)
     if functions:
         guidance["functionDefinitions"] = [
@@ -76,19 +85,15 @@ def _again(workflow: Workflow, instruction: Instruction) -> Disclosure:
     loop, step, told = instruction.loop, instruction.step, instruction.told
     assert loop is not None
     assert told is not None
-    now, warnings = step_text(step, instruction.context)
-    before, _ = step_text(step, told)
+    again = again_text(step, told, instruction.context)
     guidance: dict[str, Any] = {
-        "prompt": "\n\n".join(filter(None, (changed(before, now), place(instruction)))),
-        "phaseReference": _reference(f"the loop {loop.id!r} and its step {step.id!r}"),
+        "prompt": f"{again}\n\n{place(instruction)}",
+        "phaseReference": REFERENCE,
     }
     functions = referenced(workflow, loop, step)
     if functions:
         guidance["functionReferences"] = [f"{each.name}()" for each in functions]
-    title = fill(step.title, instruction.context).text
-    return Disclosure(
-        {"id": step.id, "title": title}, guidance, _loop_context(instruction), warnings
-    )
+    return Disclosure(_named(instruction), guidance, _loop_context(instruction))
 
 
 def _functions(
@@ -123,19 +128,20 @@ def _overview(loop: LoopStep, instruction: Instruction) -> dict[str, Any]:
     return overview
 
 
-def _reference(what: str) -> str:
-    return f"Refer to the guidance of {what} above; `rehydrate: true` gives it again."
-
-
 def _described(instruction: Instruction) -> dict[str, Any]:
     """The step without the words that the prompt has."""
     step = instruction.step
-    described: dict[str, Any] = {"id": step.id, "title": fill(step.title, instruction.context).text}
-    if instruction.needs_confirmation:
-        described["requiresConfirmation"] = True
     kept = {"ask_for_files", "has_validation", "validation_criteria", "function_references",
             "function_calls"}  # fmt: skip
-    return described | step.model_dump(mode="json", by_alias=True, exclude_unset=True, include=kept)
+    fields = step.model_dump(mode="json", by_alias=True, exclude_unset=True, include=kept)
+    return _named(instruction) | fields
+
+
+def _named(instruction: Instruction) -> dict[str, Any]:
+    """What every reply says of a step; a person's word is asked for every time anew."""
+    step = instruction.step
+    named: dict[str, Any] = {"id": step.id, "title": fill(step.title, instruction.context).text}
+    return named | ({"requiresConfirmation": True} if instruction.needs_confirmation else {})
 
 
 def _loop_context(instruction: Instruction) -> Context:

@@ -2,15 +2,15 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from difflib import SequenceMatcher
 from typing import Any
 
 from foundry.schema.criteria import Composition, Criteria, Criterion, Rule
 from foundry.schema.workflow import Function, Step
+from foundry.workflow.conditions import lookup
 from foundry.workflow.cursor import Instruction
 from foundry.workflow.describe import condition_text
 from foundry.workflow.loops import Context
-from foundry.workflow.text import fill, unknown_name
+from foundry.workflow.text import fill, in_braces, is_name, unknown_name
 
 REPEATS = {
     "for": "a number of times",
@@ -19,9 +19,32 @@ REPEATS = {
     "until": "until its condition holds",
 }
 
+AGAIN = "The same step again."
+MAX_OLD = 40
+"""Characters of a value that no longer holds: enough to know it again."""
+
 
 def step_text(step: Step, context: Context) -> tuple[str, tuple[str, ...]]:
     """What the step says, its variables filled in, and a warning for each that there is not."""
+    filled = fill(_template(step), context)
+    return filled.text, tuple(
+        f"{step.id}: {unknown_name(name, context)}" for name in filled.unknown
+    )
+
+
+def again_text(step: Step, before: Context, now: Context) -> str:
+    """A step that its reader has been told with the variables of `before`: what differs now.
+
+    The text is the same but for what was filled in, so its changed variables say all of it.
+    """
+    names = dict.fromkeys(name for name in in_braces(_template(step)) if is_name(name))
+    changed = [(name, lookup(name, before), lookup(name, now)) for name in names]
+    lines = [f"- {name}: {_value(value)} (was {_shortened(_value(old))})"
+             for name, old, value in changed if old != value]  # fmt: skip
+    return "\n".join(("The same step again, with these values:", *lines)) if lines else AGAIN
+
+
+def _template(step: Step) -> str:
     parts = [
         f"Your role: {step.agent_role}" if step.agent_role else "",
         "\n".join(("Guidance:", *(f"- {each}" for each in step.guidance))) if step.guidance else "",
@@ -30,10 +53,17 @@ def step_text(step: Step, context: Context) -> tuple[str, tuple[str, ...]]:
         _calls(step),
         criteria_text(step.validation_criteria),
     ]
-    filled = fill("\n\n".join(part for part in parts if part), context)
-    return filled.text, tuple(
-        f"{step.id}: {unknown_name(name, context)}" for name in filled.unknown
-    )
+    return "\n\n".join(part for part in parts if part)
+
+
+def _value(value: Any) -> str:
+    if value is None:
+        return "not known"
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= MAX_OLD else text[: MAX_OLD - 1] + "…"
 
 
 def functions_text(functions: Sequence[Function]) -> str:
@@ -51,33 +81,20 @@ def loop_text(instruction: Instruction) -> str:
     return f"This is part of {title!r}, repeated {REPEATS[loop.loop.type]}: {' → '.join(steps)}."
 
 
-def place(instruction: Instruction) -> str:
-    """Which iteration it is, and the item that it is about."""
+def item_text(instruction: Instruction) -> str:
+    """The item that this iteration is about."""
     loop = instruction.loop
-    if loop is None:
+    if loop is None or loop.loop.type != "forEach":
         return ""
-    if loop.loop.type != "forEach":
-        return f"Iteration {instruction.number}."
-    item = instruction.context[loop.loop.item_var]
-    told = item if isinstance(item, str) else json.dumps(item, ensure_ascii=False)
-    return f"Iteration {instruction.number} of {instruction.total}. {loop.loop.item_var}: {told}"
+    return f"{loop.loop.item_var}: {_value(instruction.context[loop.loop.item_var])}"
 
 
-def changed(before: str, now: str) -> str:
-    """The lines of `now` that are not in `before`; what was taken away is named as such."""
-    old, new = before.splitlines(), now.splitlines()
-    if old == new:
-        return "The same step again."
-    added: list[str] = []
-    removed: list[str] = []
-    for kind, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
-        if kind != "equal":
-            removed += [line for line in old[a:b] if line.strip()] if c == d else []
-            added += [line for line in new[c:d] if line.strip()]
-    parts = (
-        ["The same step again, with these lines:", *added] if added else ["The same step again."]
-    )
-    return "\n".join((*parts, *(("without these:", *removed) if removed else ())))
+def place(instruction: Instruction) -> str:
+    """Which iteration it is."""
+    if instruction.loop is None:
+        return ""
+    total = f" of {instruction.total}" if instruction.loop.loop.type == "forEach" else ""
+    return f"Iteration {instruction.number}{total}."
 
 
 def criteria_text(criteria: Criteria | None) -> str:

@@ -96,10 +96,10 @@ def test_later_ones_bring_what_changed_and_references() -> None:
     assert later.guidance["functionReferences"] == ["rate()", "note()"]
     assert "rehydrate" in later.guidance["phaseReference"]
     prompt = later.guidance["prompt"]
-    assert "The module is core." in prompt
-    assert "- Mind high" in prompt
-    assert 'Iteration 2 of 3. module: {"name": "core", "risk": "high"}' in prompt
-    assert LONG.strip() not in prompt
+    assert prompt == (
+        "The same step again, with these values:\n- module.risk: high (was low)\n"
+        "- module.name: core (was io)\n\nIteration 2 of 3."
+    )
     assert "loopPhaseGuidance" not in later.guidance
     assert later.context["_currentLoop"] == {
         "loopId": "modules", "loopType": "forEach", "iteration": 2, "isFirstIteration": False,
@@ -112,7 +112,7 @@ def test_a_step_that_was_skipped_before_comes_whole_and_its_loop_as_a_reference(
     mend = THREAD["modules[2]/mend"]
     assert "Mend it, then check() it." in mend.guidance["prompt"]
     assert mend.guidance["functionDefinitions"] == [function("check", "Run the tests.")]
-    assert "the loop 'modules' above" in mend.guidance["phaseReference"]
+    assert "above" in mend.guidance["phaseReference"]
 
 
 @pytest.mark.parametrize("name", list(FRESH))

@@ -1,0 +1,99 @@
+"""The official conformance suite, against its own fixtures behind our transport, and against us.
+
+`MCP_CONFORMANCE` names a folder in which `npm install` has put the suite (see .ci/run); it runs
+without a network.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+import yaml
+from walks import ROOT, TOUR, put, served
+
+REVISIONS = {"2025-11-25": 30, "2026-07-28": 37}
+"""Revisions of the protocol, and how many scenarios of a server each requires."""
+
+EXPECTED = Path(__file__).parent / "expected-failures.yaml"
+SUITE = Path("node_modules/@modelcontextprotocol/conformance")
+_RESULT = re.compile(r"^([✓✗]) ([\w-]+): \d+ passed", re.MULTILINE)
+
+
+@pytest.fixture
+def suite() -> Path:
+    """The folder of the installed suite."""
+    place = os.environ.get("MCP_CONFORMANCE")
+    if not place:
+        pytest.skip("MCP_CONFORMANCE does not name a folder with the conformance suite")
+    return Path(place)
+
+
+def node(suite: Path) -> str:
+    """Node.js 22 or newer, which the suite needs: one beside it, or that of this machine."""
+    beside = next(suite.glob("node_modules/node-*/bin/node"), None)
+    found = str(beside) if beside else shutil.which("node")
+    assert found, "there is no node"
+    return found
+
+
+def conform(suite: Path, url: str, revision: str, place: Path, *options: str) -> set[str]:
+    """Run what a revision requires; the scenarios that passed. A regression fails the test."""
+    done = subprocess.run(
+        [node(suite), suite / SUITE / "dist" / "index.js", "server", "--url", url,
+         "--requirements", revision, *options],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=place,
+        timeout=120,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-2000:]
+    return {name for mark, name in _RESULT.findall(done.stdout) if mark == "✓"}
+
+
+def required(suite: Path, revision: str) -> set[str]:
+    document = yaml.safe_load((suite / SUITE / "requirements" / f"{revision}.yaml").read_text())
+    return set(document["server"])
+
+
+@contextmanager
+def fixtures() -> Iterator[str]:
+    """The server with the suite's fixtures, in a process of its own."""
+    with subprocess.Popen(
+        [sys.executable, "-m", "tests.mcp.conformance_server"],
+        stdout=subprocess.PIPE,
+        text=True,
+        cwd=ROOT,
+    ) as process:
+        assert process.stdout
+        try:
+            yield process.stdout.readline().strip()
+        finally:
+            process.kill()
+
+
+@pytest.mark.parametrize("revision", REVISIONS)
+def test_the_transport_conforms(suite: Path, revision: str, tmp_path: Path) -> None:
+    wanted = required(suite, revision)
+    assert len(wanted) == REVISIONS[revision]
+    with fixtures() as url:
+        assert wanted <= conform(suite, url, revision, tmp_path)
+
+
+@pytest.mark.parametrize("revision", REVISIONS)
+def test_the_server_fails_only_where_it_has_no_fixture(
+    suite: Path, revision: str, tmp_path: Path
+) -> None:
+    put(TOUR)
+    expected = yaml.safe_load(EXPECTED.read_text())[revision]
+    (tmp_path / "expected.yaml").write_text(yaml.safe_dump({"server": expected}))
+    with served() as (url, _):
+        passed = conform(suite, url, revision, tmp_path, "--expected-failures", "expected.yaml")
+    whole = {each for each in expected if ":" not in each} | {"server-stateless"}
+    assert required(suite, revision) - whole <= passed
