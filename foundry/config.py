@@ -20,10 +20,10 @@ def home() -> Path:
         raise ProjectError(f"there is no home folder: {error}", hint="Set FOUNDRY_HOME") from error
 
 
-def program() -> str:
-    """How this process was called, so that the commands that it prints can be typed."""
-    called = Path(sys.argv[0])
-    if called.name == "__main__.py":
+def program(argv0: str = "") -> str:
+    """How this process was called (`argv0`), so that the commands that it prints can be typed."""
+    called = Path(argv0 or sys.argv[0])
+    if called.name == "__main__.py" and called.parent.name == Path(__file__).parent.name:
         return f"{shlex.quote(sys.executable)} -m foundry"
     found = shutil.which("foundry")
     if called.name != "foundry" or (found and Path(found).samefile(called)):

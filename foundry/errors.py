@@ -3,17 +3,22 @@
     FoundryError                 shown as one line, never as a traceback; exit code 1
     ├── InputError               what the person gave can't be used
     ├── ProjectError             the folder, the repository or git itself is not as needed
-    │   └── JournalError         the journal and the repository disagree
+    │   ├── JournalError         the journal and the repository disagree
+    │   └── UnreadableFiles      ... because files in it are closed to us
     ├── ArtifactError            an artifact on disk is invalid: file, field, reason
     ├── WorkflowError            a workflow document is invalid
     ├── ModelError               the model's side failed
     │   ├── ModelUnavailable     ... and may work later: the run pauses
     │   ├── ModelRejected        ... and will fail again as it is (key, model name, request)
     │   └── ContextOverflow      ... because the conversation no longer fits its window
+    ├── DecisionNeeded           a person has to decide: the run pauses
     └── ToolError                a tool can't do what the model asked: goes back to the model
 
 A message says what happened, where, and what to do next.
 """
+
+from collections.abc import Mapping
+from types import MappingProxyType
 
 
 class FoundryError(Exception):
@@ -40,6 +45,18 @@ class JournalError(ProjectError):
     """The journal and the repository disagree in a way that resume does not know."""
 
 
+class UnreadableFiles(ProjectError):
+    """Files or folders (`paths`) that we may not read, so that git can't take them."""
+
+    def __init__(self, paths: tuple[str, ...]) -> None:
+        shown = ", ".join(paths[:5]) + (f" and {len(paths) - 5} more" if len(paths) > 5 else "")
+        super().__init__(
+            f"no permission to read {shown}: it would not be committed",
+            hint="`chmod u+rwX` it or remove it, then run `foundry resume`",
+        )
+        self.paths = paths
+
+
 class ArtifactError(FoundryError):
     """An artifact on disk does not fit its schema."""
 
@@ -56,7 +73,12 @@ class WorkflowError(FoundryError):
 
 
 class ModelError(FoundryError):
-    """The model's side failed."""
+    """The model's side failed.
+
+    `billed` are the tokens that the failed attempts cost all the same, by the fields of Usage.
+    """
+
+    billed: Mapping[str, int] = MappingProxyType({})
 
 
 class ModelUnavailable(ModelError):
@@ -76,6 +98,10 @@ class ModelRejected(ModelError):
 
 class ContextOverflow(ModelError):
     """The conversation no longer fits the model's window."""
+
+
+class DecisionNeeded(FoundryError):
+    """A person has to decide before this can go on, and nobody was there."""
 
 
 class ToolError(FoundryError):

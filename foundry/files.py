@@ -2,17 +2,30 @@
 
 import errno
 import os
+import stat
 import tempfile
+from contextlib import suppress
 from io import RawIOBase
 from pathlib import Path
 
 from foundry.errors import ProjectError
 
 
-def atomic_write(path: Path, data: str | bytes) -> None:
-    """Replace `path` with `data`: temporary file beside it, fsync, rename.
+def _umask() -> int:
+    """What new files don't get. Reading it sets it for a moment: only while we are alone."""
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
 
-    Raises ProjectError when the disk is full or the folder can't be written.
+
+_UMASK = _umask()
+
+
+def atomic_write(path: Path, data: str | bytes, *, sync: bool = True) -> None:
+    """Replace `path` with `data`: temporary file beside it, fsync, rename, fsync of the folder.
+
+    Without `sync` it outlives this process, not the machine. Raises ProjectError when the disk is
+    full or the folder can't be written.
     """
     raw = data.encode() if isinstance(data, str) else data
     try:
@@ -24,9 +37,12 @@ def atomic_write(path: Path, data: str | bytes) -> None:
         with os.fdopen(handle, "wb") as file:
             file.write(raw)
             file.flush()
-            os.fsync(file.fileno())
+            if sync:
+                os.fsync(file.fileno())
         Path(temporary).chmod(_mode_for(path))
         Path(temporary).replace(path)
+        if sync:
+            _sync_folder(path.parent)
     except OSError as error:
         raise _cannot_write(path, error) from error
     finally:
@@ -36,11 +52,15 @@ def atomic_write(path: Path, data: str | bytes) -> None:
 def append_line(path: Path, line: str, *, sync: bool = True) -> None:
     """Append one line; with `sync` it is on the disk when this returns.
 
-    A write that fails half-way is taken back, so that the file never keeps a torn line.
+    A write that fails half-way is taken back, so that the file never keeps a torn line. What
+    stands in its place and is no file (a pipe would block, a link leads elsewhere) goes away.
     """
     raw = line.encode() + b"\n"
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
+        new = not _is_file(path)
+        if new:
+            path.unlink(missing_ok=True)
         with path.open("ab", buffering=0) as file:
             start = file.tell()
             try:
@@ -50,6 +70,8 @@ def append_line(path: Path, line: str, *, sync: bool = True) -> None:
             except OSError:
                 file.truncate(start)
                 raise
+        if new and sync:
+            _sync_folder(path.parent)
     except OSError as error:
         raise _cannot_write(path, error) from error
 
@@ -64,9 +86,25 @@ def _mode_for(path: Path) -> int:
     try:
         return path.stat().st_mode & 0o7777
     except OSError:
-        mask = os.umask(0)
-        os.umask(mask)
-        return 0o666 & ~mask
+        return 0o666 & ~_UMASK
+
+
+def _is_file(path: Path) -> bool:
+    """Whether there is a file, and no link to one."""
+    try:
+        return stat.S_ISREG(path.lstat().st_mode)
+    except FileNotFoundError:
+        return False
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make a new name in a folder last; file systems that can't do it do without."""
+    with suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
 
 
 def _cannot_write(path: Path, error: OSError) -> ProjectError:

@@ -9,13 +9,18 @@ import pytest
 
 from foundry.engine.gates import shell_blocks
 from foundry.exitcodes import EXIT_CODES
+from foundry.model.rehearsal.script import SceneScript
 from tests.conftest import Rehearse
-from tests.support.rehearsals import SmallBuild
+from tests.support.rehearsals import SmallBuild, submit, write
+from tests.support.workflows import plays
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 OWN_SCRIPTS = ("scripts/demo", "scripts/test")
 """Run whole by .ci/run on a fresh clone; from inside the tests they would run the tests."""
+
+
+REPORT = "# What to improve\n\n" + "- tests: 4, cover the store first\n" * 12
 
 
 class Shortener(SmallBuild):
@@ -34,7 +39,13 @@ class Shortener(SmallBuild):
 def test_commands_work_as_printed(
     rehearsal: Rehearse, tmp_path: Path, environment: dict[str, str]
 ) -> None:
-    server = rehearsal(Shortener()())
+    triage = plays({
+        "survey": [submit(summary="Two areas.", context={"areas": ["errors", "tests"]})],
+        "review[1]/review-area": [submit(summary="Errors are fine.")],
+        "review[2]/review-area": [submit(summary="Tests are few.")],
+        "report": [write("IMPROVEMENTS.md", REPORT), submit(summary="Written.", output=REPORT)],
+    })  # fmt: skip
+    server = rehearsal(SceneScript((*Shortener()().scenes, *triage.scenes)))
     here = tmp_path / "here"
     here.mkdir()
     path = f"{Path(sys.executable).parent}:{environment['PATH']}"

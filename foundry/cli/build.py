@@ -5,7 +5,15 @@ from typing import Any
 
 import click
 
-from foundry.cli.options import limit_options, model_options, read_spec, role_models, view_options
+from foundry.cli.options import (
+    limit_options,
+    model_options,
+    permission_options,
+    read_spec,
+    run_options,
+    view_options,
+    yes_option,
+)
 
 
 @click.command(
@@ -15,23 +23,27 @@ from foundry.cli.options import limit_options, model_options, read_spec, role_mo
 )
 @click.argument("spec", required=False)
 @click.option("--spec-file", type=click.Path(path_type=Path), help="Read the spec from a file.")
-@click.option("--dir", "folder", type=click.Path(path_type=Path), default=None,
-              help="A new or empty folder, or an existing repository. Default: this one, or a new "
-              "one in it named after the spec.")  # fmt: skip
+@click.option("--workflow", metavar="FILE|NAME", default="",
+              help="Other steps than those of a build: a document of your own, or a name of "
+              "`foundry workflow list`.")  # fmt: skip
+@run_options
 @model_options
 @limit_options
-@click.option("--skip", multiple=True, metavar="PHASE",
-              help="Leave out test, docs, deploy or feedback. Repeatable.")  # fmt: skip
 @click.option("--deploy/--no-deploy", default=False, help="Push the verified result.",
               show_default=True)  # fmt: skip
+@yes_option
+@permission_options
 @view_options
-def command(spec: str | None, spec_file: Path | None, folder: Path | None, **options: Any) -> int:
+def command(
+    spec: str | None, spec_file: Path | None, workflow: str, deploy: bool, **options: Any
+) -> int:
     """Build a project from SPEC, unattended.
 
     SPEC says in words what is wanted; - reads it from stdin.
     """
-    from foundry.cli.work import Flags, start
+    from foundry.cli.work import flags_and_wish, start
+    from foundry.engine.chosen import choose
 
-    skip, deploy = options.pop("skip"), options.pop("deploy")
-    flags = Flags(**{**options, "models": role_models(options["models"])})
-    return start(read_spec(spec, spec_file), folder, flags, skip, deploy)
+    text = read_spec(spec, spec_file)
+    flags, wish = flags_and_wish(options, spec=text, chosen=choose(workflow), deploy=deploy)
+    return start(wish, flags)

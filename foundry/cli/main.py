@@ -19,13 +19,19 @@ COMMANDS: Mapping[str, Mapping[str, str]] = {
     "Start": {
         "build": "Build a project from a spec, unattended.",
         "resume": "Go on with a build that paused, failed or was killed.",
+        "init": "Describe an existing project for the conversations that work on it.",
         "demo": "Watch a whole build without a key, against a rehearsed model.",
     },
     "Look": {
         "status": "How a build stands.",
         "show": "Read an artifact of a build.",
         "log": "What happened, line by line; -f follows.",
+        "context": "The files that matter for a task, and what conversations are given.",
         "doctor": "Check this machine, with the fix for whatever is missing.",
+    },
+    "Order": {
+        "workflow": "What is done in which order, as documents: list, check, trace, run.",
+        "mcp": "Serve workflows and builds to any MCP client.",
     },
 }
 
@@ -38,20 +44,24 @@ FREE = "Free some space or mend the permissions, then run `foundry resume`"
 class LazyGroup(click.Group):
     """Knows its commands by name and help, and imports the one that is called."""
 
+    sections = COMMANDS
+    prefix = "foundry.cli."
+    """What stands before a command's name in that of its module."""
+
     def list_commands(self, ctx: click.Context) -> list[str]:
         """All names, in the order of the help."""
-        return [name for commands in COMMANDS.values() for name in commands]
+        return [name for commands in self.sections.values() for name in commands]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import a command."""
         if cmd_name not in self.list_commands(ctx):
             return None
-        command: click.Command = import_module(f"foundry.cli.{cmd_name}").command
+        command: click.Command = import_module(self.prefix + cmd_name).command
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The commands by purpose, without importing any of them."""
-        for title, commands in COMMANDS.items():
+        for title, commands in self.sections.items():
             with formatter.section(title):
                 formatter.write_dl(list(commands.items()))
 
@@ -72,7 +82,7 @@ def run(arguments: list[str]) -> int:
     """Run the command line and return the exit code."""
     try:
         result: Any = cli.main(arguments, prog_name="foundry", standalone_mode=False)
-    except BrokenPipeError:
+    except (BrokenPipeError, SystemExit):  # click makes an exit of a broken pipe
         return _quietly_closed()
     except click.exceptions.NoArgsIsHelpError as error:
         error.show()

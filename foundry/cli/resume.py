@@ -5,7 +5,14 @@ from typing import Any
 
 import click
 
-from foundry.cli.options import limit_options, model_options, role_models, view_options
+from foundry.cli.options import (
+    assignments,
+    limit_options,
+    model_options,
+    permission_options,
+    view_options,
+    yes_option,
+)
 
 
 @click.command()
@@ -13,14 +20,19 @@ from foundry.cli.options import limit_options, model_options, role_models, view_
                 type=click.Path(path_type=Path))  # fmt: skip
 @model_options
 @limit_options
+@click.option("--set", "given", multiple=True, metavar="NAME=JSON",
+              help="Set a variable of the workflow. Repeatable.")  # fmt: skip
+@yes_option
+@permission_options
 @view_options
-def command(folder: Path, **options: Any) -> int:
+def command(folder: Path, given: tuple[str, ...], **options: Any) -> int:
     """Go on with the newest build in or beside DIR.
 
     No accepted step is done again. What you edited while it was paused (code, tasks.json,
     checks.json) is kept and committed; the partial work of a killed step is saved as a patch in
-    .context-foundry/local/salvage/. Options given here replace those of the build.
+    .context-foundry/local/salvage/. Options given here replace those of the build. Where the
+    workflow asked for a confirmation, this gives it.
     """
-    from foundry.cli.work import Flags, go_on
+    from foundry.cli.work import flags_of, go_on
 
-    return go_on(folder, Flags(**{**options, "models": role_models(options["models"])}))
+    return go_on(folder, flags_of(options), assignments(given))

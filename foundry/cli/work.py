@@ -4,12 +4,14 @@ import os
 import signal
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import FrameType
+from typing import Any
 
 import click
 
+from foundry.cli.options import permission_of, role_models
 from foundry.cli.view import make_view
 from foundry.config import DEFAULT_MODEL, program
 from foundry.engine import session
@@ -24,6 +26,8 @@ from foundry.model.pool import (
     has_model,
     script_path,
 )
+from foundry.schema.base import Json
+from foundry.schema.permission import Mode, Rule
 from foundry.schema.run import Limits, RunOptions
 
 DEMO = "todo"
@@ -41,30 +45,47 @@ class Flags:
     max_usd: float | None = None
     max_hours: float | None = None
     pause_after: tuple[str, ...] = ()
+    yes: bool = False
+    permission: Mode | None = None
+    rules: tuple[Rule, ...] = ()
     as_json: bool = False
     quiet: bool = False
+    verbose: bool = False
 
 
-def start(spec: str, folder: Path | None, flags: Flags, skip: tuple[str, ...], deploy: bool) -> int:
-    """Start a build and work on it."""
-    check_spec(spec)
+def flags_and_wish(options: Mapping[str, Any], **wish: Any) -> tuple[Flags, Wish]:
+    """The options of a command that starts a run, taken apart."""
+    rest = dict(options)
+    new = {name: rest.pop(name) for name in ("folder", "skip", "checks")}
+    return flags_of(rest), Wish(**wish, **new)
+
+
+def flags_of(options: Mapping[str, Any]) -> Flags:
+    """The options that commands share; raises InputError for one that makes no sense."""
+    given = permission_of(options)
+    return Flags(**{**given, "models": role_models(given.get("models", ()))})
+
+
+def start(wish: Wish, flags: Flags) -> int:
+    """Start a run and work on it."""
+    check_spec(wish.spec)
     url = flags.base_url or os.environ.get("ANTHROPIC_BASE_URL", "")
-    wish = Wish(
-        spec=spec,
-        folder=folder,
+    wish = replace(
+        wish,
         model=_usable(flags.model or DEFAULT_MODEL, url),
         models={role: _usable(name, url) for role, name in flags.models.items()},
         base_url=url,
         limits=_limits(Limits(), flags),
         pause_after=flags.pause_after,
-        skip=skip,
-        deploy=deploy,
+        yes=flags.yes,
+        permission=flags.permission,
+        rules=flags.rules,
     )
     return _watched(flags, lambda watch: session.build(wish, watch))
 
 
-def go_on(folder: Path, flags: Flags) -> int:
-    """Take a build up again."""
+def go_on(folder: Path, flags: Flags, given: Mapping[str, Json]) -> int:
+    """Take a build up again, with the variables that a person gives."""
 
     def change(kept: RunOptions) -> RunOptions:
         url = flags.base_url or kept.base_url
@@ -76,10 +97,13 @@ def go_on(folder: Path, flags: Flags) -> int:
                 "base_url": url,
                 "limits": _limits(kept.limits, flags),
                 "pause_after": flags.pause_after,
+                "yes": flags.yes or kept.yes,
+                "permission": flags.permission or kept.permission,
+                "rules": (*kept.rules, *flags.rules),
             }
         )
 
-    return _watched(flags, lambda watch: session.resume(folder, change, watch))
+    return _watched(flags, lambda watch: session.resume(folder, change, watch, given))
 
 
 def demo(folder: Path, flags: Flags) -> int:
@@ -93,10 +117,9 @@ def demo(folder: Path, flags: Flags) -> int:
         spec=(SCRIPTS / f"{DEMO}.spec.md").read_text(encoding="utf-8"),
         folder=folder,
         model=REHEARSAL + DEMO,
-        models={},
-        base_url="",
-        limits=Limits(),
         identity=DEMO_IDENTITY,
+        permission=flags.permission,
+        rules=flags.rules,
     )
     code = _watched(flags, lambda watch: session.build(wish, watch))
     if not (flags.as_json or flags.quiet):
@@ -106,8 +129,9 @@ def demo(folder: Path, flags: Flags) -> int:
 
 def _watched(flags: Flags, work: Callable[[Watch], Ended]) -> int:
     """Work with a view, and with SIGTERM and SIGHUP ending it as Ctrl-C does."""
-    with make_view(json=flags.as_json, quiet=flags.quiet) as view, _signals():
-        return work(Watch(view.observe, view.on_text, view.ask)).status.exit_code
+    view = make_view(json=flags.as_json, quiet=flags.quiet, verbose=flags.verbose)
+    with view, _signals():
+        return work(Watch(view.observe, view.on_text, view.ask, view.approve)).status.exit_code
 
 
 @contextmanager

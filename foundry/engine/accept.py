@@ -7,11 +7,12 @@ from collections.abc import Mapping
 
 from foundry.files import atomic_write
 from foundry.schema.journal import Attempt, Intent, Resume, Start, StepRecord, Stop
-from foundry.store import journal
-from foundry.store.git import RUN_TRAILER, STEP_TRAILER, Repository
-from foundry.store.project import FOLDER, Project
+from foundry.store import journal, runs
+from foundry.store.git import Repository
+from foundry.store.git_query import RUN_TRAILER, STEP_TRAILER
+from foundry.store.project import FOLDER, LOCAL, Project
 
-ARTIFACTS = (FOLDER, f":(exclude){FOLDER}/local")
+ARTIFACTS = (FOLDER, f":(exclude){FOLDER}/{LOCAL}")
 """Pathspecs of what is committed even where a project ignores it."""
 
 JOURNAL = f"{FOLDER}/journal.jsonl"
@@ -28,7 +29,7 @@ def accept(
     """Write, journal and commit `entry`; returns it with its tree, and the commit's hash."""
     for name, text in artifacts.items():
         atomic_write(project.artifact(name), text)
-    entry = entry.model_copy(update={"tree": repository.stage_all(always=ARTIFACTS)})
+    entry = entry.model_copy(update={"tree": stage(repository)})
     journal.append(project.journal, entry)
     return entry, commit(repository, entry)
 
@@ -36,8 +37,13 @@ def accept(
 def begin(project: Project, repository: Repository, entry: Start) -> str:
     """The first commit of a run. It has no tree to compare with: nothing precedes it."""
     journal.append(project.journal, entry)
-    repository.stage_all(always=ARTIFACTS)
+    stage(repository)
     return commit(repository, entry)
+
+
+def stage(repository: Repository) -> str:
+    """Put into the index all that a commit of ours holds; returns the hash of that tree."""
+    return repository.stage_all(always=ARTIFACTS)
 
 
 def commit(repository: Repository, entry: Start | Committed) -> str:
@@ -47,7 +53,19 @@ def commit(repository: Repository, entry: Start | Committed) -> str:
     if isinstance(entry, StepRecord):
         trailers[STEP_TRAILER] = entry.step
     subject, _, body = _message(entry).replace("\0", "").partition("\n\n")
-    return repository.commit(" ".join(subject.split()), trailers, body[:MAX_BODY])
+    sha = repository.commit(" ".join(subject.split()), trailers, body[:MAX_BODY])
+    remember(repository, entry.run, sha)
+    return sha
+
+
+def remember(repository: Repository, run: str, sha: str) -> None:
+    """Note a run's last commit where neither HEAD nor a branch is needed to find it again.
+
+    In the repository, so that it survives a move and git keeps the commit; and in the home, where
+    no command of the model reaches by accident.
+    """
+    repository.keep(run, sha)
+    runs.keep_head(run, sha)
 
 
 def _message(entry: Start | Committed) -> str:

@@ -11,19 +11,25 @@ from foundry.errors import WorkflowError
 from foundry.schema.checks import CheckResult
 
 Acted = tuple[Result, tuple[CheckResult, ...]]
+Intend = Callable[[str], None]
 
 
-def act(desk: Desk, intend: Callable[[str], None], ask: Ask) -> Acted | None:
+def act(desk: Desk, intend: Intend, ask: Ask) -> Acted | None:
     """Do the action of the step that is due; None when a person has to decide first."""
-    match desk.instruction.step.action:
-        case "baseline":
-            return run_baseline(desk)
-        case "checks":
-            return run_checks(desk)
-        case "learn":
-            return feedback_result(desk, QUIET, Evidence()), ()
-        case "deploy":
-            result = run_deploy(desk, intend, ask)
-            return None if result is None else (result, ())
-        case unknown:
-            raise WorkflowError(f"{desk.instruction.id}: there is no action {unknown!r}")
+    name = desk.instruction.step.action
+    if name not in ACTIONS:
+        raise WorkflowError(f"{desk.instruction.id}: there is no action {name!r}")
+    return ACTIONS[name](desk, intend, ask)
+
+
+def _deploy(desk: Desk, intend: Intend, ask: Ask) -> Acted | None:
+    result = run_deploy(desk, intend, ask)
+    return None if result is None else (result, ())
+
+
+ACTIONS: dict[str, Callable[[Desk, Intend, Ask], Acted | None]] = {
+    "baseline": lambda desk, _intend, _ask: run_baseline(desk),
+    "checks": lambda desk, _intend, _ask: run_checks(desk),
+    "learn": lambda desk, _intend, _ask: (feedback_result(desk, QUIET, Evidence()), ()),
+    "deploy": _deploy,
+}

@@ -1,11 +1,19 @@
 """What a conversation is told: read from disk and journal, never from another conversation."""
 
+from pathlib import Path
 from textwrap import indent
 from typing import Any
 
+from foundry.conversation.overview import refresh as overview
+from foundry.conversation.overview.document import without_record
 from foundry.conversation.prompts import render
+from foundry.conversation.retrieval.excerpts import excerpts
 from foundry.engine import views
 from foundry.engine.desk import Desk, own_files
+from foundry.engine.disclosed import disclosed
+from foundry.engine.lines import title
+from foundry.engine.notes_view import for_prompt
+from foundry.engine.steps import made_something, task_step
 from foundry.errors import ArtifactError
 from foundry.schema.events import Note
 from foundry.schema.journal import StepRecord
@@ -13,23 +21,32 @@ from foundry.schema.learning import PHASES
 from foundry.schema.messages import Block
 from foundry.schema.plan import MAX_TASKS, Plan, Task
 from foundry.store.artifacts import read_plan, read_text
-from foundry.store.project import fixes_name, results_name
+from foundry.store.project import CONTEXT, fixes_name, results_name
+
+STEP, SYSTEM = "workflow/step.md.j2", "workflow/system.md.j2"
+"""Templates of a workflow that names none."""
 
 MAX_ARTIFACT = 24_000
 MAX_FILES = 200
+CONVENTIONS = ("AGENTS.md", "CLAUDE.md")
+MAX_CONVENTIONS = 8_000
+"""Characters of each."""
+EXCERPTS = 2_000
+"""Tokens of the parts of files that a task is about."""
 RECENT_TASKS = 10
 LISTED_TASKS = 60
 
 
 def opening(desk: Desk) -> tuple[Block, ...]:
     """The first message of a step's conversation."""
-    step = desk.instruction.step
-    return render(step.prompt or "build/step.md.j2", {**_common(desk), **_special(desk)})
+    template = desk.instruction.step.template or STEP
+    values = {**_common(desk), **disclosed(desk), **_special(desk)}
+    return render(template, values, desk.templates)
 
 
-def system(template: str) -> tuple[Block, ...]:
+def system(desk: Desk) -> tuple[Block, ...]:
     """The system prompt that all steps of a workflow share; its end is a cache breakpoint."""
-    blocks = render(template, {})
+    blocks = render(desk.workflow.system or SYSTEM, {}, desk.templates)
     return tuple({**block, "cache_control": {"type": "ephemeral"}} for block in blocks)
 
 
@@ -40,7 +57,7 @@ def _common(desk: Desk) -> dict[str, Any]:
     return {
         **desk.context,
         "step": instruction.id,
-        "title": instruction.step.title,
+        "title": title(instruction),
         "spec": desk.start.spec,
         "project_name": desk.project.root.name,
         "existing": bool(desk.context.get("existing")),
@@ -51,6 +68,10 @@ def _common(desk: Desk) -> dict[str, Any]:
         "files_total": len(files),
         "artifacts": {name: _capped(text, name) for name, text in texts if text},
         "patterns": _patterns(desk),
+        "project_context": _project_context(desk.project.root),
+        "conventions": _conventions(desk.project.root),
+        "notes": for_prompt(desk.notebook.all),
+        "excerpts": "",
         "earlier": _earlier(desk, None),
     }
 
@@ -64,7 +85,10 @@ def _special(desk: Desk) -> dict[str, Any]:
                 "task": task,
                 "components": views.components(plan, _reach(plan, task)) if plan else "",
                 "earlier": _earlier(desk, task),
+                "excerpts": _excerpts(desk, f"{task.title}\n{task.description}"),
             }
+        case "scout" if desk.context.get("existing"):
+            return {"excerpts": _excerpts(desk, desk.start.spec)}
         case "fix-plan" | "fix":
             results = read_text(desk.project, results_name(desk.iteration)) or ""
             fixes = read_text(desk.project, fixes_name(desk.iteration)) or ""
@@ -73,6 +97,32 @@ def _special(desk: Desk) -> dict[str, Any]:
             return {"facts": _facts(desk)}
         case _:
             return {}
+
+
+def _project_context(root: Path) -> str:
+    """CONTEXT.md without the record that code keeps at its end."""
+    return _capped(without_record(overview.read(root)), CONTEXT)
+
+
+def _conventions(root: Path) -> dict[str, str]:
+    """What the project asks of those who work on it."""
+    found = {name: _read(root, name)[:MAX_CONVENTIONS] for name in CONVENTIONS}
+    return {name: text for name, text in found.items() if text}
+
+
+def _read(root: Path, name: str) -> str:
+    """A file of the project; nothing of one that can't be read or leads out of it."""
+    path = (root / name).resolve()
+    try:
+        inside = path.is_relative_to(root.resolve()) and path.is_file()
+        return path.read_text(encoding="utf-8", errors="replace") if inside else ""
+    except OSError:
+        return ""
+
+
+def _excerpts(desk: Desk, text: str) -> str:
+    """What of the project the text is about, so that a conversation need not search for it."""
+    return excerpts(desk.project.root, text, EXCERPTS)
 
 
 def _patterns(desk: Desk) -> list[str]:
@@ -98,9 +148,9 @@ def _earlier(desk: Desk, task: Task | None) -> str:
 
     Bounded, so that the three-hundredth task is told as much as the thirtieth.
     """
-    made = [record for record in desk.records if record.step.endswith(("/task", "/fix"))]
+    made = [record for record in desk.records if made_something(desk.workflow, record.step)]
     tasks = desk.context.get("tasks", ())
-    done = {f"builder[{number}]/task": each["id"] for number, each in enumerate(tasks, 1)}
+    done = {task_step(desk.workflow, n): each["id"] for n, each in enumerate(tasks, 1)}
     near = {record.seq for record in made[-RECENT_TASKS:]}
     if task:
         near |= {

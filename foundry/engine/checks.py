@@ -1,18 +1,19 @@
 """The Test phase and the baseline: the harness runs the checks and reads their exit codes."""
 
-import shutil
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from foundry.engine import views
 from foundry.engine.desk import Desk, own_files, scratch
 from foundry.engine.junit import read_junit, report_file
+from foundry.engine.lines import one_line
 from foundry.engine.result import Result
 from foundry.schema.checks import CheckKind, CheckResult, result_of
 from foundry.schema.events import Note
 from foundry.schema.plan import Check, Checks
 from foundry.store.artifacts import read_checks
 from foundry.store.project import FINAL_REPORT, FOLDER, ITERATION_COUNT, results_name
+from foundry.store.trees import remove_tree
 
 MAX_FIXES = 3
 """How often a failing project is healed before the run goes on unverified."""
@@ -58,9 +59,8 @@ def _run_all(
     desk: Desk, baseline: Sequence[CheckResult]
 ) -> tuple[tuple[CheckResult, ...], tuple[str, ...]]:
     """Every check in the tree; afterwards the tree is what it was before."""
-    checks = read_checks(desk.project) or Checks()
     snapshot = desk.repository.stage_all()
-    results = _run_in(desk, desk.project.root, checks, baseline)
+    results = _run_in(desk, desk.project.root, _checks(desk), baseline)
     changed = own_files(desk.repository.restore_to(snapshot))
     return results, changed
 
@@ -79,9 +79,9 @@ def _shown_again(
         desk.hold_head()  # the checks may have moved it
         desk.repository.clone(copy)
         (copy / FOLDER / "local").mkdir(parents=True, exist_ok=True)
-        again = _run_in(desk, copy, read_checks(desk.project) or Checks(), baseline)
+        again = _run_in(desk, copy, _checks(desk), baseline)
     finally:
-        shutil.rmtree(copy, ignore_errors=True)
+        remove_tree(copy)
     if all(result.holds for result in again):
         return again
     return tuple(
@@ -96,6 +96,13 @@ _ONLY_IN_THE_TREE = (
     "(This holds in the work tree and fails in a fresh clone of what is committed: it needs "
     "something that git ignores or can't hold, or that another command had left behind.)\n"
 )
+
+
+def _checks(desk: Desk) -> Checks:
+    """checks.json, and with it what the person asked for (`--check`), which nobody can edit."""
+    checks = read_checks(desk.project) or Checks()
+    own = (Check(name=one_line(each)[:60], command=each) for each in desk.start.checks)
+    return checks.model_copy(update={"test": (*checks.test, *own)})
 
 
 def _run_in(

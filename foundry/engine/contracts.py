@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from foundry.engine import gates, views
+from foundry.engine import gates, lines, views
 from foundry.engine.desk import Desk
 from foundry.engine.feedback import feedback_result
 from foundry.engine.gates import Gate
@@ -26,6 +26,9 @@ from foundry.schema.work import (
 )
 from foundry.store.artifacts import read_text, to_json
 from foundry.store.project import ARCHITECTURE, BUILD_LOG, CHECKS, SCOUT_REPORT, TASKS, fixes_name
+
+OUTPUTS = "outputs"
+"""The folder of artifacts that holds what steps were asked to produce."""
 
 
 @dataclass(frozen=True)
@@ -47,8 +50,27 @@ def contract(name: str) -> Contract:
         raise WorkflowError(f"there is no contract {name!r}", hint=f"Known: {known}") from error
 
 
-def _summary(desk: Desk, done: SummarySubmission, evidence: Evidence) -> Result:
-    return Result(f"chore: {desk.instruction.step.title or desk.instruction.id}", done.summary)
+def output_of(submission: BaseModel) -> str:
+    """What a step's validation criteria judge: its output, or all that it submitted, as JSON."""
+    if isinstance(submission, SummarySubmission):
+        return submission.output or submission.summary
+    return submission.model_dump_json()
+
+
+def output_name(step: str) -> str:
+    """The artifact with a step's output: `outputs/loop/2/step.md` of `loop[2]/step`."""
+    return f"{OUTPUTS}/{step.replace('[', '/').replace(']', '')}.md"
+
+
+def _summary(desk: Desk, done: SummarySubmission, _evidence: Evidence) -> Result:
+    output = done.output.strip()
+    return Result(
+        f"chore: {lines.title(desk.instruction)}",
+        done.summary,
+        patch=done.context,
+        artifacts={output_name(desk.instruction.id): output + "\n"} if output else {},
+        body=done.summary,
+    )
 
 
 def _scout(_desk: Desk, report: ScoutSubmission, _evidence: Evidence) -> Result:
@@ -71,6 +93,7 @@ def _architect(_desk: Desk, design: ArchitectSubmission, _evidence: Evidence) ->
         f"{len(tasks)} tasks: " + ", ".join(task["title"] for task in tasks),
         patch={"tasks": tasks},
         artifacts={ARCHITECTURE: views.architecture(design), TASKS: to_json(design.plan)},
+        decisions=design.decisions,
     )
 
 
@@ -82,6 +105,7 @@ def _builder(desk: Desk, done: BuilderSubmission, evidence: Evidence) -> Result:
         summary,
         artifacts={BUILD_LOG: _build_log(desk, task.title, summary, evidence)},
         body="\n".join(f"- {each.criterion} ({each.requirement})" for each in task.acceptance),
+        decisions=done.notes,
     )
 
 
@@ -102,6 +126,7 @@ def _fix(desk: Desk, done: BuilderSubmission, evidence: Evidence) -> Result:
         summary,
         artifacts={BUILD_LOG: _build_log(desk, title, summary, evidence)},
         body=summary,
+        decisions=done.notes,
     )
 
 
@@ -133,7 +158,7 @@ def _lower_first(title: str) -> str:
 
 
 CONTRACTS: dict[str, Contract] = {
-    "summary": Contract(SummarySubmission, _summary, edits=True),
+    "summary": Contract(SummarySubmission, _summary, gates.summary_gate, edits=True),
     "scout": Contract(ScoutSubmission, _scout, gates.scout_gate),
     "architect": Contract(ArchitectSubmission, _architect, gates.architect_gate),
     "builder": Contract(BuilderSubmission, _builder, gates.builder_gate, edits=True),

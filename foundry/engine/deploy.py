@@ -6,9 +6,11 @@ from collections.abc import Callable
 
 from foundry.engine.desk import Desk
 from foundry.engine.result import Result
+from foundry.engine.verdict import verdict
 from foundry.schema.events import Note
 from foundry.schema.journal import Intent
-from foundry.store.git import cause
+from foundry.schema.run import Status
+from foundry.store.git_query import cause
 
 REMOTE = "origin"
 GH_SECONDS = 120
@@ -26,9 +28,10 @@ def run_deploy(desk: Desk, intend: Callable[[str], None], ask: Ask) -> Result | 
     if reason := _obstacle(desk, remote):
         return _skipped(desk, reason)
     branch = desk.repository.branch()
-    if not _interrupted(desk):
+    begun = _intent(desk)
+    if begun is None:
         intend(f"push {branch} to {remote or 'a new GitHub repository'}")
-    elif not _arrived(desk, remote, branch):
+    elif not _arrived(desk, begun, remote, branch):
         answer = ask(f"A push of {branch} was begun and cut off. Push it now?")
         if answer is None:
             return None
@@ -42,18 +45,21 @@ def run_deploy(desk: Desk, intend: Callable[[str], None], ask: Ask) -> Result | 
 
 def _obstacle(desk: Desk, remote: str) -> str:
     """Why there is nothing to push or nowhere to push it, or an empty string."""
-    if not desk.context.get("tests", {}).get("passed"):
-        return "the checks do not pass"
-    if desk.warnings:
-        return f"the build is not verified ({desk.warnings[0]})"
+    status, why = verdict(desk.workflow, desk.records, desk.warnings)
+    if status is not Status.VERIFIED:
+        return f"the build is not verified: {why}"
     reason = "" if remote else _no_gh()
     return f"there is no remote {REMOTE!r} and {reason}" if reason else ""
 
 
-def _arrived(desk: Desk, remote: str, branch: str) -> bool:
-    """Whether the push that was cut off had reached the remote; pushing again is then harmless."""
+def _arrived(desk: Desk, begun: Intent, remote: str, branch: str) -> bool:
+    """Whether the push that was cut off had reached the remote; pushing again is then harmless.
+
+    The branch may have been there before: what tells is the commit that the intent was made with.
+    """
     pushed = desk.repository.remote_head(REMOTE, branch) if remote else ""
-    return bool(pushed) and desk.repository.contains(desk.repository.head(), pushed)
+    commits = desk.repository.commits(begun.run)[begun.seq - 1 : begun.seq]
+    return bool(pushed and commits) and desk.repository.contains(pushed, commits[0].sha)
 
 
 def _create(desk: Desk) -> str:
@@ -83,9 +89,10 @@ def _gh(command: list[str]) -> str:
     return "" if done.returncode == 0 else cause(done.stderr or done.stdout)
 
 
-def _interrupted(desk: Desk) -> bool:
-    step = desk.instruction.id
-    return any(isinstance(entry, Intent) and entry.step == step for entry in desk.journal)
+def _intent(desk: Desk) -> Intent | None:
+    """The intent of this step that an earlier process journalled."""
+    mine = (e for e in desk.journal if isinstance(e, Intent) and e.step == desk.instruction.id)
+    return next(mine, None)
 
 
 def _done(desk: Desk, remote: str, branch: str) -> Result:

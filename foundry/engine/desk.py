@@ -1,6 +1,5 @@
 """What a step has before it: the project, the run so far, and the means to look and to check."""
 
-import shutil
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -9,7 +8,8 @@ from math import inf
 from pathlib import Path
 from typing import Any
 
-from foundry.errors import ArtifactError
+from foundry.engine.notes import Notebook
+from foundry.errors import ArtifactError, WorkflowError
 from foundry.sandbox.base import Sandbox
 from foundry.schema.base import now
 from foundry.schema.checks import CheckResult
@@ -17,11 +17,13 @@ from foundry.schema.command import CommandLimits
 from foundry.schema.events import CheckRan, Observer
 from foundry.schema.journal import Attempt, Entry, Start, StepRecord
 from foundry.schema.plan import Task
+from foundry.schema.workflow import Workflow
 from foundry.store import runs
 from foundry.store.artifacts import read_plan
 from foundry.store.git import Repository
 from foundry.store.patterns import Library
 from foundry.store.project import FOLDER, TASKS, Project
+from foundry.store.trees import remove_tree
 from foundry.workflow.cursor import Instruction
 
 
@@ -33,10 +35,13 @@ class Desk:
     repository: Repository
     sandbox: Sandbox
     library: Library
+    workflow: Workflow
     instruction: Instruction
     journal: tuple[Entry, ...]
     observe: Observer
     hold_head: Callable[[], None]
+    notebook: Notebook
+    templates: Path | None = None
     warnings: tuple[str, ...] = ()
     deadline: float = inf
     now: Callable[[], datetime] = now
@@ -68,7 +73,10 @@ class Desk:
 
     def task(self) -> Task:
         """The task of this Builder step as tasks.json has it now."""
-        task_id = self.context["task"]["id"]
+        due = self.context.get("task")
+        task_id = due.get("id") if isinstance(due, dict) else None
+        if task_id is None:
+            raise WorkflowError(f"{self.instruction.id}: there is no `task` in its loop to build")
         plan = read_plan(self.project)
         task = plan.task(task_id) if plan else None
         if task is None:
@@ -108,7 +116,7 @@ class Desk:
 def scratch(desk: Desk) -> Path:
     """A fresh folder outside the project; what a killed run left in it goes away here."""
     folder = runs.folder(desk.start.run) / "copy"
-    shutil.rmtree(folder, ignore_errors=True)
+    remove_tree(folder)
     return folder
 
 

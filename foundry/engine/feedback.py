@@ -4,9 +4,9 @@ from pydantic import BaseModel
 
 from foundry.engine.desk import Desk
 from foundry.engine.result import Evidence, Result
+from foundry.engine.verdict import verdict
 from foundry.schema.events import Note
 from foundry.schema.learning import Feedback, FeedbackSubmission
-from foundry.schema.run import Status
 from foundry.store.artifacts import to_json
 from foundry.store.patterns import learn
 
@@ -18,12 +18,13 @@ def feedback_result(desk: Desk, submission: BaseModel, _evidence: Evidence) -> R
     assert isinstance(submission, FeedbackSubmission)
     tests = desk.context.get("tests", {})
     at = desk.now()
+    status, _ = verdict(desk.workflow, desk.records, desk.warnings)
     feedback = Feedback(
         run=desk.start.run,
         timestamp=at,
         project_type=str(desk.context.get("project_type", "")),
         tech_stack=tuple(desk.context.get("tech_stack", ())),
-        status=Status.VERIFIED if tests.get("passed") else Status.UNVERIFIED,
+        status=status,
         test_iterations=int(tests.get("iterations", 0)),
         duration_seconds=round((at - desk.start.at).total_seconds(), 3),
         issues=submission.issues,

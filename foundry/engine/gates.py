@@ -1,8 +1,8 @@
 """Deterministic checks of a step's contract. What a model says is never evidence here."""
 
+import json
 import os
 import re
-import shutil
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
@@ -12,12 +12,15 @@ from foundry.engine.desk import Desk, own_files, scratch
 from foundry.engine.result import Evidence
 from foundry.schema.checks import CheckResult, result_of
 from foundry.schema.plan import MAX_TASKS, ArchitectSubmission, ScoutSubmission
-from foundry.schema.work import DocsSubmission
+from foundry.schema.work import DocsSubmission, SummarySubmission
+from foundry.store.trees import remove_tree
 
 VERIFY_SECONDS = 900
 SHELLS = {"sh", "bash", "shell", "console"}
 DOCUMENTATION = (".md", ".rst", ".adoc")  # not .txt: requirements.txt is part of the project
 SHOWN_OUTPUT = 3_000
+MAX_CONTEXT = 256_000
+"""Bytes of JSON that all variables of a run may have."""
 
 
 Gate = Callable[[Desk, BaseModel], Evidence]
@@ -26,6 +29,18 @@ Gate = Callable[[Desk, BaseModel], Evidence]
 def no_gate(_desk: Desk, _submission: BaseModel) -> Evidence:
     """The schema alone decides."""
     return Evidence()
+
+
+def summary_gate(desk: Desk, submission: BaseModel) -> Evidence:
+    """What was changed can be committed, and the variables stay within bounds."""
+    assert isinstance(submission, SummarySubmission)
+    if problems := _uncommittable(desk, ()):
+        return Evidence(problems)
+    size = len(json.dumps({**desk.context, **submission.context}, ensure_ascii=False).encode())
+    if submission.context and size > MAX_CONTEXT:
+        told = f"with these the run's variables have {size:,} bytes, more than {MAX_CONTEXT:,}"
+        return Evidence((f"context: {told}: keep what is large in a file and name the file",))
+    return Evidence((), (), staged_files(desk))
 
 
 def scout_gate(_desk: Desk, submission: BaseModel) -> Evidence:
@@ -158,7 +173,7 @@ def _run_documents(desk: Desk, documents: Iterable[str]) -> Iterable[CheckResult
                 result = result.model_copy(update={"command": block.strip()})
                 yield desk.told(result_of(f"{document} block {number}", "docs", result))
         finally:
-            shutil.rmtree(copy, ignore_errors=True)
+            remove_tree(copy)
 
 
 def _failures(checks: Iterable[CheckResult]) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ from foundry.schema.events import StepEnded, StepStarted
 from foundry.schema.journal import Attempt, Intent, Spend, StepRecord, Stop
 from foundry.schema.run import Status
 from foundry.workflow.cursor import Instruction
+from foundry.workflow.text import fill
 
 SUBJECT = 100
 KEPT_DETAIL = 2_000
@@ -65,11 +66,11 @@ def intent(line: Line, instruction: Instruction, what: str) -> Intent:
     return Intent(**line, step=instruction.id, what=what, message=message)
 
 
-def stop(line: Line, status: Status, reason: str) -> Stop:
+def stop(line: Line, status: Status, reason: str, confirm: str = "") -> Stop:
     """A run's ending or pause."""
     words = one_line(reason)
     message = f"chore(foundry): {status}, {words}"[:SUBJECT]
-    return Stop(**line, status=status, reason=words, message=message)
+    return Stop(**line, status=status, reason=words, confirm=confirm, message=message)
 
 
 def started(instruction: Instruction) -> StepStarted:
@@ -103,11 +104,8 @@ def ended(record: StepRecord, instruction: Instruction, commit: str) -> StepEnde
 
 
 def title(instruction: Instruction) -> str:
-    """A step in words: a Builder task has its own."""
-    task = instruction.context.get("task")
-    if isinstance(task, dict) and instruction.step.contract == "builder":
-        return str(task["title"])
-    return instruction.step.title or instruction.id
+    """A step in words, its variables filled in."""
+    return one_line(fill(instruction.step.title, instruction.context).text)
 
 
 def one_line(text: str) -> str:

@@ -3,26 +3,32 @@
 import json
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from pydantic import BaseModel
 
 from foundry.conversation.budget import Allowance
 from foundry.conversation.loop import Brief, Outcome, Watchers, converse
 from foundry.engine import briefing
-from foundry.engine.contracts import Contract, contract
+from foundry.engine.contracts import Contract, contract, output_of
 from foundry.engine.desk import Desk, own_files
 from foundry.engine.result import Evidence
-from foundry.files import append_line
+from foundry.errors import UnreadableFiles
+from foundry.files import append_line, atomic_write
 from foundry.model.base import Model
 from foundry.schema.messages import Message, Usage
+from foundry.schema.permission import Policy
 from foundry.schema.run import Limits
 from foundry.store.ledger import Ledger
-from foundry.store.project import FOLDER
+from foundry.store.project import FOLDER, LOCAL
 from foundry.tools.base import Toolset
+from foundry.tools.note import NAME as NOTE
+from foundry.tools.note import note_tool
+from foundry.tools.permission import Approve, Guard, nobody
 from foundry.tools.submit import NAME as SUBMIT
 from foundry.tools.submit import submit_tool
 from foundry.tools.toolset import project_tools
+from foundry.workflow.criteria import judge
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,14 +48,16 @@ class Means:
     limits: Limits
     deadline: float
     ledger: Ledger
-    system: str
+    policy: Policy = field(default_factory=Policy)
+    approve: Approve = nobody
     on_text: Callable[[str], None] | None = None
 
 
 def perform(desk: Desk, means: Means) -> Performed:
     """Hold the conversation of the step that is due.
 
-    Raises ModelUnavailable and ModelRejected when the model's side fails.
+    Raises ModelUnavailable and ModelRejected when the model's side fails, DecisionNeeded when
+    a call waits for a person.
     """
     promise = contract(desk.instruction.step.contract)
     judge = _Judge(desk, promise)
@@ -57,12 +65,17 @@ def perform(desk: Desk, means: Means) -> Performed:
     brief = Brief(
         id=name,
         step=desk.instruction.id,
-        system=briefing.system(means.system),
+        system=briefing.system(desk),
         opening=briefing.opening(desk),
-        tools=_tools(desk, promise, judge),
+        tools=_tools(desk, means, promise, judge),
     )
     outcome = converse(brief, means.model, _allowance(desk, means), _watchers(desk, means, name))
+    if outcome.known:
+        atomic_write(desk.project.known / f"{name}.md", outcome.known)
     return Performed(outcome, judge.evidence, promise)
+
+
+SHOWN_CLOSED = 20
 
 
 class _Judge:
@@ -74,22 +87,53 @@ class _Judge:
 
     def __call__(self, submission: BaseModel) -> tuple[str, ...]:
         self._desk.hold_head()
-        self._desk.repository.checkout(FOLDER)  # the artifacts are ours: the model's edits go
-        self.evidence = self._promise.gate(self._desk, submission)
+        self._desk.repository.reclaim(FOLDER, keep=LOCAL)  # ours: what the model did there goes
+        self.evidence = self._judged(submission)
+        if problems := _criteria_problems(self._desk, submission):
+            self.evidence = Evidence((*self.evidence.problems, *problems))
         if self.evidence.problems:
             self._desk.repository.unstage()  # for the model's own git nothing has happened
         return self.evidence.problems
 
+    def _judged(self, submission: BaseModel) -> Evidence:
+        try:
+            return self._promise.gate(self._desk, submission)
+        except UnreadableFiles as error:
+            return Evidence(tuple(_closed(path) for path in error.paths[:SHOWN_CLOSED]))
 
-def _tools(desk: Desk, promise: Contract, judge: _Judge) -> Toolset:
+
+def _closed(path: str) -> str:
+    return (
+        f"{path} can't be read, so it would not be committed: `chmod u+rwX` it, remove it, or let "
+        ".gitignore name it"
+    )
+
+
+def _criteria_problems(desk: Desk, submission: BaseModel) -> tuple[str, ...]:
+    """What the step's own validation criteria say against its output, and their advice."""
+    criteria = desk.instruction.step.validation_criteria
+    if not criteria:
+        return ()
+    context = {**desk.context, **getattr(submission, "context", {})}
+    verdict = judge(criteria, output_of(submission), context)
+    return () if verdict.valid else (*verdict.issues, *verdict.suggestions)
+
+
+def _tools(desk: Desk, means: Means, promise: Contract, judge: _Judge) -> Toolset:
     available = project_tools(
         desk.project.root,
         desk.sandbox,
         list_paths=lambda: own_files(desk.repository.files()),
         grep=desk.repository.grep,
     )
-    chosen = {name: available[name] for name in desk.instruction.step.tools}
-    return Toolset({**chosen, SUBMIT: submit_tool(promise.schema, judge)})
+    names = desk.instruction.step.tools
+    chosen = {name: available[name] for name in (available if names is None else names)}
+    guard = Guard(
+        means.policy, desk.project.root, run=desk.start.run, step=desk.instruction.id,
+        approve=means.approve, observe=desk.observe,
+    )  # fmt: skip
+    kept = {NOTE: note_tool(desk.notebook.keep)}
+    return Toolset({**guard.wrap(chosen), **kept, SUBMIT: submit_tool(promise.schema, judge)})
 
 
 def _allowance(desk: Desk, means: Means) -> Allowance:

@@ -1,26 +1,32 @@
 """Where a run stands: journal, cursor and HEAD, which move together and only through `accept`."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import reduce
+from pathlib import Path
 from typing import Any
 
 from foundry.engine import summary
 from foundry.engine.accept import Committed, accept
 from foundry.engine.deploy import Ask
 from foundry.engine.desk import Desk
+from foundry.engine.notes import Notebook
+from foundry.engine.notes_view import session_notes
 from foundry.model.base import Model
 from foundry.sandbox.base import Sandbox
 from foundry.schema.base import now
-from foundry.schema.events import Observer
-from foundry.schema.journal import Entry
+from foundry.schema.events import Note, Observer
+from foundry.schema.journal import Entry, Start, StepRecord
+from foundry.schema.permission import Policy
 from foundry.schema.run import RunOptions
 from foundry.schema.workflow import Workflow
+from foundry.store import notes
 from foundry.store.artifacts import read_plan
 from foundry.store.git import Repository
 from foundry.store.ledger import Ledger
 from foundry.store.patterns import Library
-from foundry.store.project import FOLDER, Project
+from foundry.store.project import FOLDER, LOCAL, NOTES, SESSION_NOTES, Project
+from foundry.tools.permission import Approve, nobody
 from foundry.workflow.cursor import Cursor, Instruction, Next, after, due
 
 
@@ -39,7 +45,10 @@ class Setting:
     ask: Ask
     ledger: Ledger
     deadline: float
+    templates: Path | None = None
     on_text: Callable[[str], None] | None = None
+    policy: Policy = field(default_factory=Policy)
+    approve: Approve = nobody
 
 
 class Progress:
@@ -54,6 +63,7 @@ class Progress:
         self.cursor = reduce(lambda c, e: after(setting.workflow, c, e), journal, Cursor())
         self.head = setting.repository.head()
         self.branch = setting.repository.branch()
+        self.notes = notes.read(setting.project)
 
     def due(self) -> Next:
         """What comes next."""
@@ -64,9 +74,22 @@ class Progress:
         setting = self.setting
         entry, sha = accept(setting.project, setting.repository, entry, artifacts)
         self.journal = (*self.journal, entry)
+        known = len(self.cursor.warnings)
         self.cursor = after(setting.workflow, self.cursor, entry)
         self.head = sha
+        for warning in self.cursor.warnings[known:]:
+            setting.observe(Note(warning))
         return sha
+
+    def with_notes(self, notebook: Notebook) -> Mapping[str, str]:
+        """The session notes as artifacts, with those of a step that is about to be accepted."""
+        self.notes = notebook.all
+        records = [entry for entry in self.journal if isinstance(entry, StepRecord)]
+        name = self.setting.project.root.name
+        return {
+            NOTES: notes.to_lines(self.notes),
+            SESSION_NOTES: session_notes(name, self.notes, records),
+        }
 
     def line(self) -> dict[str, Any]:
         """The fields that every journal line begins with."""
@@ -78,7 +101,7 @@ class Progress:
         repository.abandon()
         if repository.head() != self.head or repository.branch() != self.branch:
             repository.move_head(self.branch, self.head)
-            repository.checkout(FOLDER)  # the artifacts went along
+            repository.reclaim(FOLDER, keep=LOCAL)  # the artifacts went along
 
     def desk(self, instruction: Instruction) -> Desk:
         """What the step that is due has before it."""
@@ -88,13 +111,23 @@ class Progress:
             repository=setting.repository,
             sandbox=setting.sandbox,
             library=setting.library,
+            workflow=setting.workflow,
             instruction=instruction,
             journal=self.journal,
             observe=setting.observe,
             hold_head=self.hold_head,
+            notebook=self._notebook(instruction),
+            templates=setting.templates,
             warnings=self.cursor.warnings,
             deadline=setting.deadline,
         )
+
+    def _notebook(self, instruction: Instruction) -> Notebook:
+        run = self.setting.options.run
+        notebook = Notebook(self.notes, run, instruction.id, now())
+        if not any(note.run == run for note in self.notes):
+            notebook.add("goal", next(e.spec for e in self.journal if isinstance(e, Start)))
+        return notebook
 
     def facts(self) -> summary.Facts:
         """What the summaries are made from."""

@@ -10,17 +10,22 @@ After a Stop line the tree was clean, so changes are a person's: they are kept, 
 the Resume line.
 """
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from foundry.engine.accept import ARTIFACTS, JOURNAL, commit
+from foundry.engine.accept import ARTIFACTS, JOURNAL, commit, remember, stage
 from foundry.errors import JournalError
 from foundry.files import atomic_write
+from foundry.sandbox.leftover import end_leftover
 from foundry.schema.journal import Entry, Start, Stop
 from foundry.store import journal, runs
-from foundry.store.git import RUN_TRAILER, Repository
+from foundry.store.git import Repository, run_ref
+from foundry.store.git_command import GIT_MARK
+from foundry.store.git_query import RUN_TRAILER
 from foundry.store.project import Project
+from foundry.store.trees import open_up
 
 SCRATCH = "foundry-index"
 """A second index beside git's own."""
@@ -36,10 +41,11 @@ class Recovered:
     edited: tuple[str, ...] = ()
 
 
-def recover(project: Project, repository: Repository) -> Recovered:
+def recover(project: Project, repository: Repository, run: str) -> Recovered:
     """Bring journal, HEAD and tree together; raises JournalError when they can't be."""
-    _remove_stale_locks(project, repository)
-    head = _fold_back_foreign_commits(project, repository)
+    end_leftover(GIT_MARK, os.path.realpath(project.root))
+    _remove_stale_locks(project, repository, run)
+    head = _bring_back(project, repository, run)
     on_disk = _disk_lines(project)
     source = JOURNAL
     if on_disk == head:
@@ -47,10 +53,16 @@ def recover(project: Project, repository: Repository) -> Recovered:
         return _clean(project, repository, entries)
     if not on_disk and not head:
         raise JournalError(f"the run in {project.root} never began", hint="Start it again")
+    if len(on_disk) > 1 and not head:
+        raise JournalError(
+            f"the repository in {project.root} does not hold this run's commits: its .git was "
+            "replaced, or another branch is checked out",
+            hint="Bring that back, or start a new run; the files are untouched",
+        )
     if _one_more(on_disk, head):
         entries = journal.parse(on_disk, source=source)
         if _explains(entries[-1], repository, project):
-            repository.stage_all()
+            stage(repository)
             commit(repository, entries[-1])
             return Recovered(entries, finished=_name(entries[-1]))
     elif on_disk != head[: len(on_disk)] and head != on_disk[: len(head)]:
@@ -65,12 +77,17 @@ def salvage(project: Project, repository: Repository, name: str) -> str:
     """Save all changes as a patch and restore HEAD; returns the patch's path, or nothing."""
     if not repository.changes():
         return ""
-    patch = repository.patch()
-    safe = name.replace("/", "-").replace("[", "-").replace("]", "")
-    target = _free(project.salvage / f"{safe}.patch")
-    atomic_write(target, patch)
+    open_up(project.root)  # a command may have closed what it made
+    repository.adopt_nested()
+    repository.stage_all()
+    patch = repository.diff_of_index()
+    target = None
+    if patch:
+        safe = name.replace("/", "-").replace("[", "-").replace("]", "")
+        target = _free(project.salvage / f"{safe}.patch")
+        atomic_write(target, patch)
     repository.restore()
-    return str(target.relative_to(project.root))
+    return str(target.relative_to(project.root)) if target else ""
 
 
 def _one_more(on_disk: Sequence[str], head: Sequence[str]) -> bool:
@@ -98,7 +115,7 @@ def _explains(entry: Entry, repository: Repository, project: Project) -> bool:
 
 
 def _disk_lines(project: Project) -> tuple[str, ...]:
-    if not project.journal.exists():
+    if not project.journal.is_file():
         return ()
     return journal.split(project.journal.read_text(encoding="utf-8", errors="replace")).lines
 
@@ -112,44 +129,78 @@ def _lines_at(repository: Repository, revision: str) -> tuple[str, ...]:
     return journal.split(text).lines if text else ()
 
 
-def _fold_back_foreign_commits(project: Project, repository: Repository) -> tuple[str, ...]:
-    """Take back where a dying step's own commands moved HEAD; their changes stay in the tree.
+def _bring_back(project: Project, repository: Repository, run: str) -> tuple[str, ...]:
+    """The journal of HEAD, after HEAD is again where the run left it.
 
+    A dying step's own commands may have moved it anywhere; what they changed stays in the tree.
     What happened to HEAD after a Stop line is a person's doing and stays.
     """
     lines = _head_lines(repository)
-    start = journal.parse(lines, source=JOURNAL)[0] if lines else None
-    if not isinstance(start, Start) or not _works_here(start.run, project):
-        return lines
-    own = _newest_own(repository, start)
-    if not own or (own == repository.head() and start.branch in ("", repository.branch())):
+    own = _last_own(project, repository, run, lines)
+    if not own:
         return lines
     own_lines = _lines_at(repository, own)
-    if isinstance(journal.parse(own_lines, source=JOURNAL)[-1], Stop):
+    entries = journal.parse(own_lines, source=JOURNAL)
+    start = entries[0]
+    if isinstance(entries[-1], Stop) or not isinstance(start, Start):
         return lines
-    repository.move_head(start.branch or repository.branch(), own)
+    branch = start.branch or repository.branch()
+    if own != repository.head() or branch != repository.branch():
+        repository.move_head(branch, own)
+    remember(repository, run, own)
     return own_lines
 
 
+def _last_own(project: Project, repository: Repository, run: str, head: tuple[str, ...]) -> str:
+    """The newest commit that this run made here, wherever HEAD is now.
+
+    Our own record of it may be one commit behind: then git's log of where HEAD was knows the last.
+    Nothing where this is not the run's place, and its journal just came along with the base.
+    """
+    ours = repository.ref(run_ref(run))
+    if not ours and not _works_here(run, project):
+        return ""
+    kept = repository.ref(runs.head(run)) if runs.head(run) else ""
+    known = [sha for sha in (kept, ours) if sha and _run_of(_lines_at(repository, sha)) == run]
+    lines = _lines_at(repository, known[0]) if known else head
+    if _run_of(lines) == run:
+        start = journal.parse(lines[:1], source=JOURNAL)[0]
+        known += _newest_made(repository, run, getattr(start, "base", ""))
+    best = max(known, key=lambda sha: len(_lines_at(repository, sha)), default="")
+    return best if not known or _follows(repository, best, lines) else known[0]
+
+
+def _follows(repository: Repository, sha: str, lines: tuple[str, ...]) -> bool:
+    """Whether the journal of a commit goes on where `lines` end."""
+    return _lines_at(repository, sha)[: len(lines)] == lines
+
+
+def _run_of(lines: tuple[str, ...]) -> str:
+    """The run that a journal tells of."""
+    first = journal.parse(lines[:1], source=JOURNAL)
+    return first[0].run if first else ""
+
+
 def _works_here(run: str, project: Project) -> bool:
-    """Whether this is the run's own place, and its journal did not just come with the base."""
+    """Whether this home has this place down as the run's own."""
     options = runs.load(run)
     return options is not None and options.root == str(project.root)
 
 
-def _newest_own(repository: Repository, start: Start) -> str:
-    """The newest commit that this run made, wherever HEAD is now; an amended one is not ours."""
-    for sha in repository.ever_made(f"^{RUN_TRAILER}: {start.run}$", since=start.base):
+def _newest_made(repository: Repository, run: str, base: str) -> list[str]:
+    """The newest commit that HEAD was ever at and that is ours; an amended one is not."""
+    for sha in repository.ever_made(f"^{RUN_TRAILER}: {run}$", since=base):
         lines = _lines_at(repository, sha)
         tree = getattr(journal.parse(lines, source=JOURNAL)[-1], "tree", "") if lines else ""
         if not tree or repository.changed_between(tree, sha) == (JOURNAL,):
-            return sha
-    return ""
+            return [sha]
+    return []
 
 
-def _remove_stale_locks(project: Project, repository: Repository) -> None:
+def _remove_stale_locks(project: Project, repository: Repository, run: str) -> None:
     """A killed git leaves its lock behind; nothing else works here, the run holds its own lock."""
-    for name in ("index", SCRATCH, "HEAD", f"refs/heads/{repository.branch()}"):
+    branch = f"refs/heads/{repository.branch()}"
+    for name in ("index", SCRATCH, "HEAD", branch, run_ref(run)):
         lock = repository.run("rev-parse", "--git-path", f"{name}.lock").strip()
         (project.root / lock).unlink(missing_ok=True)
 

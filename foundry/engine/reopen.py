@@ -1,16 +1,18 @@
 """Take up a run that is on disk: end what a killed one left, recover, journal the resume."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 
 from foundry.engine.accept import accept
+from foundry.engine.chosen import Chosen, kept
 from foundry.engine.recover import Recovered, recover
+from foundry.engine.steps import task_step
+from foundry.engine.workspace import guarded, run_at
 from foundry.errors import JournalError, ProjectError
 from foundry.sandbox.pidfile import reap_orphans
-from foundry.schema.base import now
+from foundry.schema.base import Json, now
 from foundry.schema.events import Note, Observer
-from foundry.schema.journal import Entry, Resume, Start, StepRecord, Stop
+from foundry.schema.journal import Resume, Start, StepRecord, Stop
 from foundry.schema.plan import Plan
 from foundry.schema.run import RunOptions
 from foundry.schema.workflow import Workflow
@@ -18,7 +20,6 @@ from foundry.store import runs
 from foundry.store.artifacts import read_checks, read_plan
 from foundry.store.git import Repository
 from foundry.store.project import FOLDER, TASKS, Project
-from foundry.workflow.load import builtin, fingerprint
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,43 +30,53 @@ class Found:
     repository: Repository
     recovered: Recovered
     options: RunOptions
+    chosen: Chosen
 
 
 def reopen(
-    project: Project, change: Callable[[RunOptions], RunOptions], observe: Observer
+    project: Project, change: Callable[[RunOptions, Workflow], RunOptions], observe: Observer
 ) -> Found:
-    """Bring a run on disk to a state from which it can go on. `change` adjusts kept options."""
-    if reaped := reap_orphans(project.running_command):
+    """Bring a run on disk to a state from which it can go on.
+
+    `change` adjusts the kept options, knowing the run's workflow.
+    """
+    run = run_at(project.root)
+    if reaped := reap_orphans(runs.running_command(run)):
         observe(Note(f"ended {reaped} process(es) that a killed build had left behind"))
-    repository = Repository(project.root)
+    repository = guarded(project, run, observe)
     repository.identity()
-    recovered = recover(project, repository)
+    recovered = recover(project, repository, run)
     if recovered.finished:
         observe(Note(f"finished the commit of {recovered.finished}, which had been cut off"))
     if recovered.salvage:
         observe(Note(f"partial work of a cut-off step is kept in {recovered.salvage}"))
-    run = recovered.entries[0].run
-    options = change(runs.load(run) or RunOptions(run=run, root=str(project.root), model=""))
+    chosen = _workflow(recovered)
+    options = runs.load(run) or RunOptions(run=run, root="", model="")
+    options = options.model_copy(update={"root": str(project.root)})  # it may have moved
+    options = change(options, chosen.workflow)
     if not options.model:
         raise ProjectError(
             f"this home does not know the run {run}: its options are not in {runs.folder(run)}",
             hint="Give --model to go on with new ones",
         )
     runs.save(options)
-    return Found(project, repository, recovered, options)
+    return Found(project, repository, recovered, options, chosen)
 
 
-def taken_up(found: Found) -> Found:
-    """Journal that a person took the run up, with what they edited; nothing after a crash."""
+def taken_up(found: Found, given: Mapping[str, Json]) -> Found:
+    """Journal that a person took the run up, with what they edited and the variables they give.
+
+    After a crash there is nothing to journal, unless they give some.
+    """
     recovered, project = found.recovered, found.project
     last = recovered.entries[-1]
-    if not isinstance(last, Stop):
+    if not (isinstance(last, Stop) or given):
         return found
     plan = read_plan(project)
     read_checks(project)
-    patch: dict[str, Any] = {}
+    patch = dict(given)
     if plan and f"{FOLDER}/{TASKS}" in recovered.edited:
-        patch["tasks"] = _tasks_of(plan, recovered.entries)
+        patch["tasks"] = _tasks_of(plan, found)
     entry = Resume(
         seq=last.seq + 1,
         at=now(),
@@ -75,33 +86,25 @@ def taken_up(found: Found) -> Found:
         message="chore(foundry): resumed" + (", with changes by hand" if recovered.edited else ""),
     )
     committed, _ = accept(project, found.repository, entry, {})
-    entries = (*recovered.entries, committed)
-    return Found(project, found.repository, Recovered(entries), found.options)
+    return replace(found, recovered=Recovered((*recovered.entries, committed)))
 
 
-def _tasks_of(plan: Plan, entries: Sequence[Entry]) -> list[dict[str, str]]:
+def _tasks_of(plan: Plan, found: Found) -> list[dict[str, str]]:
     """The tasks of a plan that a person changed: what is built keeps its place, then the rest."""
     known: list[dict[str, str]] = []
     built = 0
-    for entry in entries:
+    for entry in found.recovered.entries:
         if isinstance(entry, StepRecord | Resume):
             known = entry.patch.get("tasks", known)
-            built += getattr(entry, "phase", "") == "builder"
+            built += getattr(entry, "step", "") == task_step(found.chosen.workflow, built + 1)
     done = known[:built]
     ids = {task["id"] for task in done}
     rest = [task for task in plan.in_order() if task.id not in ids]
     return [*done, *({"id": task.id, "title": task.title} for task in rest)]
 
 
-def workflow_of(found: Found) -> Workflow:
-    """The workflow that the run began with; raises JournalError when it has changed since."""
-    start = found.recovered.entries[0]
+def _workflow(recovered: Recovered) -> Chosen:
+    start = recovered.entries[0]
     if not isinstance(start, Start):
         raise JournalError("the journal does not begin with the start of a run")
-    workflow = builtin(start.workflow)
-    if fingerprint(workflow) != start.workflow_hash:
-        raise JournalError(
-            f"the workflow {start.workflow!r} is not the one that this run began with",
-            hint="Go on with the version of Foundry that began it, or start a new run",
-        )
-    return workflow
+    return kept(start)

@@ -29,4 +29,6 @@ class Result:
     patch: Mapping[str, Any] = field(default_factory=dict)
     artifacts: Mapping[str, str] = field(default_factory=dict)
     body: str = ""
+    decisions: tuple[str, ...] = ()
+    """What was settled and later steps have to know: goes into the session notes."""
     effect: Callable[[], None] | None = None

@@ -1,21 +1,31 @@
 """Advance a run: ask the cursor what is due, do it, accept it, until the run ends or pauses."""
 
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from foundry.conversation.overview.refresh import refresh
 from foundry.engine import lines, summary
 from foundry.engine.actions import act
+from foundry.engine.contracts import contract
 from foundry.engine.deploy import REMOTE
 from foundry.engine.desk import Desk
 from foundry.engine.perform import Means, Performed, perform
+from foundry.engine.permission import unanswered
 from foundry.engine.progress import Progress, Setting
 from foundry.engine.recover import salvage
 from foundry.engine.result import Evidence, Result
-from foundry.errors import ArtifactError, ModelRejected, ModelUnavailable
+from foundry.errors import (
+    ArtifactError,
+    DecisionNeeded,
+    ModelRejected,
+    ModelUnavailable,
+    WorkflowError,
+)
 from foundry.schema.base import now
 from foundry.schema.events import AttemptFailed, Note
 from foundry.schema.journal import Entry, Spend
+from foundry.schema.permission import Mode
 from foundry.schema.run import Status
 from foundry.store.artifacts import to_json
 from foundry.store.project import EVIDENCE, SESSION_SUMMARY
@@ -31,6 +41,8 @@ class Ended:
 
     status: Status
     reason: str
+    confirm: str = ""
+    """The step that waits for a person's word."""
 
 
 class Runner:
@@ -39,16 +51,19 @@ class Runner:
     def __init__(self, setting: Setting, journal: tuple[Entry, ...]) -> None:
         self.setting = setting
         self.progress = Progress(setting, journal)
+        self._agreed = ""
 
     def run(self) -> Ended:
         """Advance until the run ends or pauses, and journal how."""
-        ended = None
+        ended = self._unanswered()
         while ended is None:
             try:
                 ended = self.advance()
             except ModelUnavailable as error:
                 ended = Ended(Status.PAUSED, f"{error}{_not_before(error.retry_after, now())}")
-            except (ModelRejected, ArtifactError) as error:
+            except DecisionNeeded as error:
+                ended = Ended(Status.PAUSED, str(error))
+            except (ModelRejected, ArtifactError, WorkflowError) as error:
                 ended = Ended(Status.FAILED, str(error))
         self.stop(ended)
         self._deliver_rest()
@@ -67,13 +82,16 @@ class Runner:
         match self.progress.due():
             case Finished():
                 return Ended(*summary.final_status(self.progress.facts()))
-            case Blocked(instruction, reason):
-                tries, why = instruction.attempt - 1, lines.one_line(reason)
-                return Ended(Status.FAILED, f"{instruction.id} failed {tries} times: {why}")
+            case Blocked() as blocked:
+                return Ended(Status.FAILED, _why(blocked))
             case Instruction() as instruction:
                 if time.monotonic() >= self.setting.deadline:
                     return self._pause("deadline")
-                return self._do(instruction)
+                return (
+                    self._unplanned(instruction)
+                    or self._unconfirmed(instruction)
+                    or self._do(instruction)
+                )
 
     def stop(self, ended: Ended) -> Ended:
         """Take back partial work, write the summaries and journal the ending."""
@@ -84,14 +102,50 @@ class Runner:
         )
         if kept:
             self.setting.observe(Note(f"partial work is kept in {kept}"))
+        if ended.status.over:
+            refresh(self.setting.project.root)  # for the conversations of later builds
         facts = progress.facts()
         about = summary.session_summary(facts, ended.status, ended.reason, now())
         proof = summary.evidence(facts, ended.status)
         progress.accept(
-            lines.stop(progress.line(), ended.status, ended.reason),
+            lines.stop(progress.line(), ended.status, ended.reason, ended.confirm),
             {SESSION_SUMMARY: to_json(about), EVIDENCE: to_json(proof)},
         )
         return ended
+
+    def _unanswered(self) -> Ended | None:
+        """A pause when a call of the last conversation still waits for a person's word."""
+        waits = unanswered(self.setting.options.run, self.setting.approve)
+        return Ended(Status.PAUSED, waits) if waits else None
+
+    def _unplanned(self, instruction: Instruction) -> Ended | None:
+        """A pause before the first step that does more than to plan, when that was all wanted."""
+        step = instruction.step
+        if self.setting.policy.mode is not Mode.PLAN:
+            return None
+        if not step.action and not contract(step.contract).edits:
+            return None
+        return Ended(
+            Status.PAUSED,
+            f"planned so far; {instruction.id} does more than to read: "
+            "`foundry resume --permission auto` goes on",
+        )
+
+    def _unconfirmed(self, instruction: Instruction) -> Ended | None:
+        """A pause when the step needs a person's word and nobody gave it yet."""
+        needed = instruction.needs_confirmation and not self.setting.options.yes
+        if not needed or self._agreed == instruction.id:
+            return None
+        what = f"{instruction.id} ({lines.title(instruction)})"
+        if self.setting.ask(f"The workflow asks for your word before {what}. Begin it?"):
+            self._agreed = instruction.id
+            return None
+        return Ended(
+            Status.PAUSED,
+            f"{what} asks for a confirmation before it begins; `foundry resume` gives it, and "
+            "`foundry resume --yes` this one and all that follow",
+            confirm=instruction.id,
+        )
 
     def _do(self, instruction: Instruction) -> Ended | None:
         desk = self.progress.desk(instruction)
@@ -108,7 +162,8 @@ class Runner:
             limits=setting.options.limits,
             deadline=setting.deadline,
             ledger=setting.ledger,
-            system=setting.workflow.system,
+            policy=setting.policy,
+            approve=setting.approve,
             on_text=setting.on_text,
         )
         done = perform(desk, means)
@@ -150,7 +205,10 @@ class Runner:
             result.effect()
         line = progress.line()
         record = lines.step_record(line, instruction, result, evidence, spend, rejections)
-        sha = progress.accept(record, result.artifacts)
+        for decision in result.decisions:
+            desk.notebook.add("decision", decision)
+        notes = progress.with_notes(desk.notebook)
+        sha = progress.accept(record, {**result.artifacts, **notes})
         self.setting.observe(lines.ended(record, instruction, sha))
 
     def _fail(self, desk: Desk, done: Performed) -> None:
@@ -161,7 +219,8 @@ class Runner:
         entry = lines.attempt(
             progress.line(), instruction, outcome.reason, outcome.detail, kept, outcome.spend
         )
-        progress.accept(entry, {})
+        desk.notebook.failed(entry)
+        progress.accept(entry, progress.with_notes(desk.notebook))
         why = lines.one_line(outcome.detail)
         self.setting.observe(
             AttemptFailed(instruction.id, instruction.attempt, outcome.reason, why, kept)
@@ -184,8 +243,16 @@ class Runner:
         """Whether a phase that the person wants to look at has just ended."""
         if phase not in self.setting.options.pause_after:
             return False
-        coming = due(self.setting.workflow, replace(self.progress.cursor, attempts=0))
+        coming = due(self.setting.workflow, self.progress.cursor._replace(attempts=0))
         return isinstance(coming, Instruction) and coming.phase != phase
+
+
+def _why(blocked: Blocked) -> str:
+    """Why a run can't go on, and what mends it."""
+    if blocked.code == "attempts":
+        return f"{blocked.step} failed {blocked.tries} times: {lines.one_line(blocked.reason)}"
+    mend = "`foundry resume --set NAME=JSON` gives the run what is missing"
+    return ". ".join(part for part in (blocked.reason, mend, blocked.hint) if part)
 
 
 def _not_before(retry_after: float | None, at: datetime) -> str:

@@ -3,54 +3,64 @@
 import shutil
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from foundry.config import home, resources
+from foundry.conversation.overview.refresh import refresh
 from foundry.engine import workspace
 from foundry.engine.accept import begin
 from foundry.engine.announce import banner, ending
+from foundry.engine.chosen import Chosen, choose, keep
 from foundry.engine.deploy import Ask
+from foundry.engine.permission import forget_question, policy_of
 from foundry.engine.progress import Setting
 from foundry.engine.recover import Recovered, recover
-from foundry.engine.reopen import Found, reopen, taken_up, workflow_of
+from foundry.engine.reopen import Found, reopen, taken_up
 from foundry.engine.runner import Ended, Runner
+from foundry.engine.steps import roles, with_checks
 from foundry.errors import InputError
 from foundry.files import atomic_write
 from foundry.model.pool import ModelPool
 from foundry.model.retry import RetryNotice
 from foundry.sandbox.process import ProcessSandbox
-from foundry.schema.base import now
+from foundry.schema.base import Json, now
 from foundry.schema.events import Note, Observer, Waiting
 from foundry.schema.journal import Start, Stop
+from foundry.schema.permission import Mode, Rule
 from foundry.schema.run import Limits, RunOptions, Status
+from foundry.schema.work import variable_problems
 from foundry.schema.workflow import Workflow
 from foundry.store import journal, runs, sessionlog
-from foundry.store.git import Repository
 from foundry.store.ledger import Ledger
 from foundry.store.lock import locked
 from foundry.store.patterns import Library
 from foundry.store.project import KEPT_BETWEEN_RUNS, Project
 from foundry.store.sessionlog import SessionLog
-from foundry.workflow.load import builtin, fingerprint
-
-OVER = (Status.VERIFIED, Status.UNVERIFIED)
+from foundry.tools.permission import Approve, nobody
+from foundry.workflow.load import fingerprint
 
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """What a person asks for with `foundry build`."""
+    """What a person asks for. `checks` are commands of their own that have to hold at the end."""
 
     spec: str
-    folder: Path | None
-    model: str
-    models: Mapping[str, str]
-    base_url: str
-    limits: Limits
+    folder: Path | None = None
+    model: str = ""
+    models: Mapping[str, str] = field(default_factory=dict)
+    base_url: str = ""
+    limits: Limits = field(default_factory=Limits)
     pause_after: tuple[str, ...] = ()
     skip: tuple[str, ...] = ()
     deploy: bool = False
+    yes: bool = False
+    chosen: Chosen = field(default_factory=choose)
+    context: Mapping[str, Json] = field(default_factory=dict)
+    checks: tuple[str, ...] = ()
+    permission: Mode | None = None
+    rules: tuple[Rule, ...] = ()
     identity: tuple[str, str] | None = None
 
 
@@ -61,13 +71,19 @@ class Watch:
     observe: Observer
     on_text: Callable[[str], None] | None = None
     ask: Ask = lambda _question: None
+    approve: Approve = nobody
 
 
 def build(wish: Wish, watch: Watch) -> Ended:
     """Start a run and work on it until it ends or pauses."""
-    workflow = builtin("build")
-    spec = workspace.check_spec(wish.spec)
+    chosen, spec = wish.chosen, workspace.check_spec(wish.spec)
+    if wish.checks:
+        chosen = replace(chosen, workflow=with_checks(chosen.workflow))
+    workflow = chosen.workflow
     check_phases(workflow, wish.skip, wish.pause_after)
+    check_roles(workflow, wish.models)
+    check_variables(wish.context)
+    policy_of(wish.permission, wish.rules)
     at = now()
     run = workspace.new_run_id(at)
     folder = wish.folder or workspace.default_folder(spec, Path.cwd())
@@ -81,10 +97,17 @@ def build(wish: Wish, watch: Watch) -> Ended:
         base_url=wish.base_url,
         limits=wish.limits,
         pause_after=wish.pause_after,
+        yes=wish.yes,
+        permission=wish.permission,
+        rules=wish.rules,
     )
     runs.save(options)
+    keep(run, chosen)
     with locked(project):
-        _clear(project, place.repository)
+        repository = workspace.guarded(project, run, watch.observe)
+        _clear(project)
+        if place.existing:
+            refresh(project.root)
         start = Start(
             seq=1,
             at=at,
@@ -92,27 +115,46 @@ def build(wish: Wish, watch: Watch) -> Ended:
             spec=spec,
             workflow=workflow.id,
             workflow_hash=fingerprint(workflow),
-            context={"existing": place.existing, "deploy": wish.deploy},
+            context={**wish.context, "existing": place.existing, "deploy": wish.deploy},
             skip=wish.skip,
             base=place.base,
             branch=place.branch,
+            checks=wish.checks,
         )
-        begin(project, place.repository, start)
-        found = Found(project, place.repository, Recovered((start,)), options)
-        return _work(found, workflow, watch, resumed=False)
+        begin(project, repository, start)
+        found = Found(project, repository, Recovered((start,)), options, chosen)
+        return _work(found, watch, resumed=False)
 
 
-def resume(folder: Path, change: Callable[[RunOptions], RunOptions], watch: Watch) -> Ended:
-    """Take a run up again where its journal ends. `change` adjusts the kept options."""
+def resume(
+    folder: Path,
+    change: Callable[[RunOptions], RunOptions],
+    watch: Watch,
+    given: Mapping[str, Json] | None = None,
+) -> Ended:
+    """Take a run up again where its journal ends.
+
+    `change` adjusts the kept options; `given` are variables that the person sets.
+    """
     project = workspace.find(folder)
+    check_variables(given or {})
+
+    def checked(kept: RunOptions, workflow: Workflow) -> RunOptions:
+        options = change(kept)
+        check_phases(workflow, (), options.pause_after)
+        check_roles(workflow, options.models)
+        policy_of(options.permission, options.rules)
+        if (options.permission, options.rules) != (kept.permission, kept.rules):
+            forget_question(kept.run)
+        return options
+
     with locked(project):
-        found = reopen(project, change, watch.observe)
-        workflow = workflow_of(found)
+        found = reopen(project, checked, watch.observe)
         last = found.recovered.entries[-1]
-        if isinstance(last, Stop) and last.status in OVER:
+        if isinstance(last, Stop) and last.status.over:
             watch.observe(Note("this run is over: there is nothing to go on with"))
-            return _told_again(found, workflow, watch, Ended(last.status, last.reason))
-        return _work(taken_up(found), workflow, watch, resumed=True)
+            return _told_again(found, watch, Ended(last.status, last.reason))
+        return _work(taken_up(found, given or {}), watch, resumed=True)
 
 
 def check_phases(workflow: Workflow, skip: tuple[str, ...], pause_after: tuple[str, ...]) -> None:
@@ -127,7 +169,23 @@ def check_phases(workflow: Workflow, skip: tuple[str, ...], pause_after: tuple[s
             raise InputError(f"the phase {phase!r} can't be skipped: later ones need its result")
 
 
-def _work(found: Found, workflow: Workflow, watch: Watch, *, resumed: bool) -> Ended:
+def check_roles(workflow: Workflow, models: Mapping[str, str]) -> None:
+    """Raise InputError for a role that no step of the workflow has."""
+    known = roles(workflow)
+    for role in models:
+        if role not in known:
+            raise InputError(
+                f"there is no role {role!r} for --model-for", hint=f"Roles are {', '.join(known)}"
+            )
+
+
+def check_variables(context: Mapping[str, Json]) -> None:
+    """Raise InputError for variables that a person may not set."""
+    if problems := variable_problems(dict(context)):
+        raise InputError(f"these variables can't be set: {'; '.join(problems)}")
+
+
+def _work(found: Found, watch: Watch, *, resumed: bool) -> Ended:
     project, options, begun = found.project, found.options, time.monotonic()
     log_path = sessionlog.path_for(project.logs, now())
     with SessionLog(log_path) as log:
@@ -140,35 +198,38 @@ def _work(found: Found, workflow: Workflow, watch: Watch, *, resumed: bool) -> E
             observe(Waiting(notice.reason, notice.wait, notice.attempt))
 
         with ModelPool(options.base_url, on_retry=waiting) as pool:
-            setting = _setting(found, workflow, pool, replace(watch, observe=observe))
+            setting = _setting(found, pool, replace(watch, observe=observe))
             observe(banner(setting, log_path, resumed=resumed))
             ended, runner = _run(setting, found)
         observe(ending(runner, ended, time.monotonic() - begun))
     return ended
 
 
-def _setting(found: Found, workflow: Workflow, pool: ModelPool, watch: Watch) -> Setting:
+def _setting(found: Found, pool: ModelPool, watch: Watch) -> Setting:
     project, options = found.project, found.options
     return Setting(
         project=project,
         repository=found.repository,
-        workflow=workflow,
+        workflow=found.chosen.workflow,
         options=options,
         model=lambda role: pool.model(options.model_for(role)),
-        sandbox=ProcessSandbox(project.running_command),
+        sandbox=ProcessSandbox(runs.running_command(options.run)),
         library=Library(home(), resources("patterns")),
         observe=watch.observe,
         ask=watch.ask,
         ledger=Ledger(runs.ledger_path(options.run)),
         deadline=time.monotonic() + options.limits.max_hours * 3600,
+        templates=found.chosen.folder,
         on_text=watch.on_text,
+        policy=policy_of(options.permission, options.rules),
+        approve=watch.approve,
     )
 
 
-def _told_again(found: Found, workflow: Workflow, watch: Watch, ended: Ended) -> Ended:
+def _told_again(found: Found, watch: Watch, ended: Ended) -> Ended:
     """Tell how a run ended that is over."""
     with ModelPool() as pool:
-        runner = Runner(_setting(found, workflow, pool, watch), found.recovered.entries)
+        runner = Runner(_setting(found, pool, watch), found.recovered.entries)
         watch.observe(ending(runner, ended, 0.0))
     return ended
 
@@ -179,12 +240,15 @@ def _run(setting: Setting, found: Found) -> tuple[Ended, Runner]:
         return runner.run(), runner
     except KeyboardInterrupt:
         # Whatever was cut off, the journal and HEAD tell; what memory holds may be ahead of them.
-        recovered = recover(setting.project, setting.repository)
+        recovered = recover(setting.project, setting.repository, setting.options.run)
         runner = Runner(setting, recovered.entries)
+        last = recovered.entries[-1]
+        if isinstance(last, Stop):  # the run had ended: only the push of its last commits is cut
+            return Ended(last.status, last.reason), runner
         return runner.stop(Ended(Status.INTERRUPTED, "stopped by Ctrl-C or a signal")), runner
 
 
-def _clear(project: Project, repository: Repository) -> None:
+def _clear(project: Project) -> None:
     """Make room for a run: earlier artifacts go to history, local files are never committed."""
     folder = project.folder
     folder.mkdir(exist_ok=True)
@@ -198,4 +262,3 @@ def _clear(project: Project, repository: Repository) -> None:
     history.mkdir(parents=True, exist_ok=True)
     for path in old:
         shutil.move(path, history / path.name)
-    repository.stage_all()

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
 
+from foundry.engine.steps import task_step
+from foundry.engine.verdict import last_checks, last_tests, verdict
 from foundry.schema.checks import CheckResult, TestCounts
 from foundry.schema.journal import Attempt, Entry, Start, StepRecord
 from foundry.schema.messages import Usage
@@ -23,7 +25,7 @@ from foundry.schema.summary import (
     TestSummary,
 )
 from foundry.schema.workflow import Workflow
-from foundry.store.git import Commit
+from foundry.store.git_query import Commit
 from foundry.store.ledger import Spent
 from foundry.workflow.cursor import Cursor
 
@@ -57,20 +59,8 @@ class Facts:
 
 
 def final_status(facts: Facts) -> tuple[Status, str]:
-    """How a run that went through all its steps ends. Only passed checks make it verified."""
-    tests = facts.cursor.context.get("tests") or {}
-    if "test" in facts.workflow.phases:
-        if not tests:
-            return Status.UNVERIFIED, "the tests were skipped"
-        if not tests.get("passed"):
-            checks = _final_checks(facts)
-            missing = "there is no check to run"
-            return Status.UNVERIFIED, "checks are still failing" if checks else missing
-    elif not any(record.checks for record in facts.records):
-        return Status.UNVERIFIED, "this workflow ran no check"
-    if facts.cursor.warnings:
-        return Status.UNVERIFIED, facts.cursor.warnings[0]
-    return Status.VERIFIED, "all gates passed"
+    """How a run that went through all its steps ends."""
+    return verdict(facts.workflow, facts.records, facts.cursor.warnings)
 
 
 def session_summary(facts: Facts, status: Status, reason: str, ended: datetime) -> SessionSummary:
@@ -110,7 +100,7 @@ def session_summary(facts: Facts, status: Status, reason: str, ended: datetime) 
 
 def evidence(facts: Facts, status: Status) -> Evidence:
     """The chain from every requirement to the commit and exit code that prove it."""
-    checks = _final_checks(facts)
+    checks = last_checks(facts.records)
     held = bool(checks) and all(check.holds for check in checks)
     shas = _shas(facts.commits)
     done = {task["id"]: record for task, record in _built(facts)}
@@ -142,8 +132,8 @@ def evidence(facts: Facts, status: Status) -> Evidence:
 def _phase(facts: Facts, phase: str) -> PhaseSummary:
     mine = [entry for entry in facts.spent if entry.phase == phase]
     accepted = [entry for entry in mine if isinstance(entry, StepRecord)]
-    passed = facts.cursor.index >= len(facts.workflow.steps) or phase not in {
-        step.phase or step.id for step in facts.workflow.steps[facts.cursor.index :]
+    passed = facts.cursor.position >= len(facts.workflow.steps) or phase not in {
+        step.phase or step.id for step in facts.workflow.steps[facts.cursor.position :]
     }
     state: Literal["done", "skipped", "pending"] = (
         "pending" if not passed else "done" if accepted else "skipped"
@@ -177,13 +167,12 @@ def _tasks(facts: Facts) -> Iterable[TaskSummary]:
 def _built(facts: Facts) -> list[tuple[Mapping[str, Any], StepRecord]]:
     tasks: Sequence[Mapping[str, Any]] = facts.cursor.context.get("tasks", [])
     records = {record.step: record for record in facts.records}
-    keys = ((task, f"builder[{number}]/task") for number, task in enumerate(tasks, 1))
+    keys = ((task, task_step(facts.workflow, number)) for number, task in enumerate(tasks, 1))
     return [(task, records[key]) for task, key in keys if key in records]
 
 
 def _tests(facts: Facts) -> TestSummary:
-    tests = facts.cursor.context.get("tests") or {}
-    checks = _final_checks(facts)
+    tests, checks = last_tests(facts.records), last_checks(facts.records)
     counted = [check.tests for check in checks if check.tests]
     return TestSummary(
         passed=bool(tests.get("passed")),
@@ -193,11 +182,6 @@ def _tests(facts: Facts) -> TestSummary:
         preexisting=sum(1 for check in checks if check.status == "preexisting"),
         tests=sum(counted, TestCounts()) if counted else None,
     )
-
-
-def _final_checks(facts: Facts) -> tuple[CheckResult, ...]:
-    runs = [record for record in facts.records if record.step.endswith("/checks")]
-    return runs[-1].checks if runs else ()
 
 
 def _conversations(spent: Iterable[StepRecord | Attempt]) -> Iterable[ConversationSummary]:

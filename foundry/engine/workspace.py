@@ -2,18 +2,25 @@
 
 import re
 import secrets
-import shutil
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
+from foundry.engine.accept import JOURNAL
 from foundry.errors import InputError, ProjectError
+from foundry.schema.events import Note, Observer
+from foundry.schema.journal import Stop
+from foundry.store import journal, runs
 from foundry.store.git import Repository
+from foundry.store.git_config import guard
 from foundry.store.project import FOLDER, Project
+from foundry.store.trees import remove_tree
 
 BRANCH = "foundry/"
+UNNAMED = "0"
+"""Stands for the run of a journal that does not say it; every run's own id is greater."""
 
 MAX_SPEC = 100_000
 """Characters. A spec goes into many prompts; more than this crowds out the work itself."""
@@ -109,38 +116,60 @@ def find(folder: Path) -> Project:
     folder = folder.expanduser().resolve()
     if not folder.is_dir():
         raise ProjectError(f"there is no folder {folder}", hint="Name the folder of a build")
-    here = Project(folder)
-    if _has_begun(here) and not (folder / ".git").is_dir():
-        return here  # a run's own work tree
-    repository = Repository(folder)
-    runs = []
+    places = {folder: ""}
     if (folder / ".git").is_dir():
-        runs = [
-            (branch, path)
-            for path, branch in repository.worktrees()
-            if branch.startswith(BRANCH) and _has_begun(Project(path), branch.removeprefix(BRANCH))
-        ]
-    if runs:
-        return Project(max(runs)[1])
-    if _has_begun(here):
-        return here
-    raise ProjectError(
-        f"there is no Foundry run in {folder}",
-        hint='Start one with `foundry build "..."`, or name its folder',
-    )
+        beside = Repository(folder).worktrees()
+        places |= {path: branch for path, branch in beside if path != folder and path.is_dir()}
+    found = [(run, place) for place, branch in places.items() if (run := run_at(place, branch))]
+    if not found:
+        raise ProjectError(
+            f"there is no Foundry run in {folder}",
+            hint='Start one with `foundry build "..."`, or name its folder',
+        )
+    return Project(max(found, key=lambda each: (each[0], each[1] != folder))[1])
 
 
-def _has_begun(project: Project, run: str = "") -> bool:
-    """Whether the journal has a whole line: without one, no run ever began here.
+def run_at(root: Path, branch: str = "") -> str:
+    """The newest run that has begun in a folder, or nothing.
 
-    Nor did `run` when the journal is another's, which came along with the commit it builds on.
+    By the journal there; and by our own record, where a command of a cut-off step made away with
+    that. On the `branch` of a run that has not begun, the journal is another's: it came along with
+    the commit that the run builds on.
     """
+    found = _told_by_journal(Project(root))
+    if branch.startswith(BRANCH) and branch != BRANCH + found:
+        found = ""
+    for run in runs.begun_at(root):
+        if run <= found:
+            break
+        if _is_cut_off(root, run):
+            return run
+    return found
+
+
+def _told_by_journal(project: Project) -> str:
+    """The run whose journal is on disk. Without a whole line, no run ever began here."""
     try:
-        first, newline, _ = project.journal.read_bytes().partition(b"\n")
+        text = project.journal.read_bytes() if project.journal.is_file() else b""
     except OSError:
-        return False
+        return ""
+    first, newline, _ = text.partition(b"\n")
     named = re.search(rb'"run":"([^"]*)"', first)
-    return bool(newline) and not (run and named and named[1] != run.encode())
+    return (named[1].decode() if named else UNNAMED) if newline else ""
+
+
+def _is_cut_off(root: Path, run: str) -> bool:
+    """Whether the last commit of a run is here, and does not end it."""
+    text = Repository(root).show(JOURNAL, runs.head(run))
+    lines = journal.split(text or "").lines
+    return bool(lines) and not isinstance(journal.parse(lines, source=JOURNAL)[-1], Stop)
+
+
+def guarded(project: Project, run: str, observe: Observer) -> Repository:
+    """The repository, whose settings stay as they were when the run began."""
+    file = runs.folder(run) / "git-config.json"
+    keeper = guard(project.root, file, lambda what: observe(Note(what)))
+    return Repository(project.root, keeper.check)
 
 
 def _entries(folder: Path) -> list[str]:
@@ -188,7 +217,8 @@ def _claim(folder: Path) -> bool:
 def _take_back(owned: Iterable[Path], folders: Iterable[Path]) -> None:
     """A build that is refused leaves nothing: neither what it made nor folders that it emptied."""
     for each in owned:
-        shutil.rmtree(each, ignore_errors=True)
+        with suppress(ProjectError):
+            remove_tree(each)
     for each in folders:
         with suppress(OSError):  # not empty, or never made
             each.rmdir()

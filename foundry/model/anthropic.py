@@ -11,10 +11,12 @@ import threading
 import time
 from collections.abc import Callable, Generator
 from contextlib import closing
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from foundry.errors import ModelError, ModelRejected
 from foundry.model import prices
+from foundry.model.editing import BETAS
 from foundry.model.endpoint import PLACEHOLDER, is_loopback, needs_placeholder
 from foundry.model.faults import Endpoint, Refusal, judge, quote
 from foundry.model.retry import RetryNotice, RetryPolicy, Transient, retrying
@@ -100,17 +102,30 @@ class AnthropicModel:
     ) -> Reply:
         """Send one request and return the whole reply; `on_text` hears it as it streams.
 
-        After a cut the text starts over; `on_retry` says so in between. Raises ModelUnavailable,
+        After a cut the text starts over; `on_retry` says so in between. The reply's usage has what
+        was cut in it, and so has the `billed` of an error. Raises ModelUnavailable,
         ModelRejected or ContextOverflow; what `on_text` raises closes the stream and passes
         through, KeyboardInterrupt too.
         """
-        body = self._body(request)
+        body, cut = self._body(request), Usage()
 
         def attempt() -> Reply:
-            with closing(self._events(body)) as events:
-                return read_reply(events, on_text)
+            nonlocal cut
+            try:
+                with closing(self._events(body)) as events:
+                    return read_reply(events, on_text)
+            except Transient as fault:
+                cut += fault.usage
+                raise
 
-        return retrying(attempt, self._retry, wait=self._wait, on_retry=self._on_retry)
+        try:
+            reply = retrying(attempt, self._retry, wait=self._wait, on_retry=self._on_retry)
+        except ModelError as error:
+            error.billed = cut.model_dump()
+            raise
+        if cut == Usage():
+            return reply
+        return replace(reply, usage=reply.usage + cut, last_usage=reply.context)
 
     def close(self) -> None:
         """Close the connections; a later request opens new ones."""
@@ -130,6 +145,8 @@ class AnthropicModel:
             body["system"] = request.system
         if request.tools:
             body["tools"] = request.tools
+        if request.context_management:
+            body["context_management"] = request.context_management
         return body
 
     def _events(self, body: dict[str, Any]) -> Generator[Json, None, None]:
@@ -234,9 +251,16 @@ def _post(client: "Anthropic", body: dict[str, Any]) -> "Stream[object]":
     """Open a stream of plain JSON events: the SDK's typed ones cost more than the network."""
     from anthropic import Stream
 
+    betas = {"anthropic-beta": ",".join(BETAS)} if "context_management" in body else {}
+
     def send(body: dict[str, Any]) -> "Stream[object]":
         return client.post(
-            "/v1/messages", cast_to=object, body=body, stream=True, stream_cls=Stream[object]
+            "/v1/messages",
+            cast_to=object,
+            body=body,
+            options={"headers": betas},
+            stream=True,
+            stream_cls=Stream[object],
         )
 
     try:

@@ -9,12 +9,16 @@ from email.utils import mktime_tz, parsedate_tz
 from typing import TypeVar
 
 from foundry.errors import ModelUnavailable
+from foundry.schema.messages import Usage
 
 T = TypeVar("T")
 
 
 class Transient(Exception):
-    """A fault that may pass. `again` is False where the server itself said not to retry."""
+    """A fault that may pass. `again` is False where the server itself said not to retry.
+
+    `usage` is what the server had counted of a reply that was cut: it is billed all the same.
+    """
 
     def __init__(
         self,
@@ -23,12 +27,14 @@ class Transient(Exception):
         hint: str = "",
         retry_after: float | None = None,
         again: bool = True,
+        usage: Usage | None = None,
     ) -> None:
         super().__init__(reason)
         self.reason = reason
         self.hint = hint
         self.retry_after = retry_after
         self.again = again
+        self.usage = usage or Usage()
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,9 +37,18 @@ GROWS = {
 def read_reply(events: Iterable[Json], on_text: Callable[[str], None] | None = None) -> Reply:
     """Read a stream to its end.
 
-    Raises Transient for a stream that was cut, makes no sense or has no end.
+    Raises Transient, with what was counted until then, for a stream that was cut, makes no sense
+    or has no end.
     """
     draft = _Draft()
+    try:
+        return _read(draft, events, on_text)
+    except Transient as fault:
+        fault.usage = draft.counted()
+        raise
+
+
+def _read(draft: "_Draft", events: Iterable[Json], on_text: Callable[[str], None] | None) -> Reply:
     begun, heard = time.monotonic(), 0
     for event in events:
         heard += len(str(event))
@@ -105,13 +114,30 @@ class _Draft:
         if self.stop_reason is None:
             raise Transient("the model's reply was cut off")
         blocks = (_whole(self.blocks[i], self.pieces[i]) for i in sorted(self.blocks))
+        rounds = self._rounds()
         return Reply(
             content=tuple(block for block in blocks if not _is_blank(block)),
             stop_reason=self.stop_reason,
-            usage=Usage(**{ours: self.usage.get(theirs, 0) for ours, theirs in USAGE.items()}),
+            usage=sum(rounds, Usage()),
+            last_usage=rounds[-1] if len(rounds) > 1 else None,
             model=self.message.get("model") or "",
             id=self.message.get("id") or "",
         )
+
+    def counted(self) -> Usage:
+        """What the server has counted so far, as far as it makes sense."""
+        try:
+            return sum(self._rounds(), Usage())
+        except (LookupError, TypeError, ValueError, AttributeError):
+            return Usage()
+
+    def _rounds(self) -> list[Usage]:
+        rounds = [_usage(each) for each in self.usage.get("iterations") or ()]
+        return rounds or [_usage(self.usage)]
+
+
+def _usage(counted: dict[str, Any]) -> Usage:
+    return Usage(**{ours: counted.get(theirs) or 0 for ours, theirs in USAGE.items()})
 
 
 def _whole(start: dict[str, Any], pieces: dict[str, list[Any]]) -> Block:

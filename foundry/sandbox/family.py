@@ -12,7 +12,7 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
@@ -56,23 +56,24 @@ def adopt_orphans() -> None:
 
 def end(family: Family, *, grace: float = GRACE_SECONDS) -> None:
     """End every member: SIGTERM, up to `grace` seconds, SIGKILL. Quick when there is none."""
-    members = _members(family)
-    if members:
-        end_processes(members, family, grace=grace)
+    end_processes(lambda: _members(family), grace=grace)
 
 
-def end_processes(members: list["Process"], family: Family, *, grace: float) -> int:
-    """End `members`, and what joins the family meanwhile; how many were ended.
+def end_processes(look: Callable[[], list["Process"]], *, grace: float) -> int:
+    """End all that `look` finds, again and again until it finds nobody; how many those were.
 
     A second interrupt cuts the grace short, never the SIGKILL.
     """
+    members = look()
+    if not members:
+        return 0
     seen = {process.pid: process for process in members}
     try:
         _signal(members, signal.SIGTERM)
         _wait(seen.values(), grace)
     finally:
         deadline = time.monotonic() + _KILL_SECONDS
-        while rest := _alive(seen.values()) or _members(family):
+        while rest := _alive(seen.values()) or look():
             seen.update((process.pid, process) for process in rest)
             _signal(rest, signal.SIGKILL)
             _wait(rest, 0.2)
@@ -83,14 +84,15 @@ def end_processes(members: list["Process"], family: Family, *, grace: float) -> 
     return len(seen)
 
 
-def marked(mark: str) -> list["Process"]:
-    """Every process of the machine that inherited `mark`, wherever it hangs now."""
+def marked(variable: str, wanted: Callable[[str], bool]) -> list["Process"]:
+    """Every process of the machine whose environment has such a value, wherever it hangs now."""
     import psutil
 
     found = []
     for process in psutil.process_iter():
         with suppress(psutil.Error, OSError):
-            if process.environ().get(MARK) == mark:
+            value = process.environ().get(variable)
+            if value is not None and wanted(value):
                 found.append(process)
     return found
 

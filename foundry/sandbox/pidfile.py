@@ -1,22 +1,22 @@
 """Which commands run now, on disk: so that a later process can end what a killed one left."""
 
-import json
 import os
 import threading
+import time
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pydantic import Field, TypeAdapter, ValidationError
 
-from foundry.errors import ProjectError
-from foundry.sandbox.family import (
-    GRACE_SECONDS,
-    Family,
-    end_processes,
-    marked,
-    with_descendants,
-)
+from foundry.files import atomic_write
+from foundry.sandbox.family import GRACE_SECONDS, MARK, end_processes, marked, with_descendants
 from foundry.schema.base import Value
+
+if TYPE_CHECKING:
+    from psutil import Process
+
+_SECOND_LOOK = 0.01
 
 
 class RunningCommand(Value):
@@ -68,20 +68,10 @@ class Pidfile:
             self._write()
 
     def _write(self) -> None:
-        try:
-            if not self._running:
-                self._path.unlink(missing_ok=True)
-                return
-            records = [record.model_dump() for record in self._running.values()]
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            temporary = self._path.with_name(f".{self._path.name}.{os.getpid()}")
-            temporary.write_text(json.dumps(records))
-            temporary.replace(self._path)
-        except OSError as error:
-            raise ProjectError(
-                f"cannot write {self._path}: {error.strerror or error}",
-                hint="Free some space or mend the permissions, then run `foundry resume`",
-            ) from error
+        if self._running:
+            atomic_write(self._path, _RECORDS.dump_json([*self._running.values()]), sync=False)
+        else:
+            self._path.unlink(missing_ok=True)
 
 
 def reap_orphans(path: Path) -> int:
@@ -102,12 +92,23 @@ def reap_orphans(path: Path) -> int:
 
 
 def _end_orphans(record: RunningCommand) -> int:
-    roots = {process.pid for process in marked(record.mark)}
-    leader = record.pid if _still_runs(record) else 0
-    members = with_descendants(roots | {leader} if leader else roots)
-    if any(process.pid == os.getpid() for process in members):
+    leader = {record.pid} if _still_runs(record) else set()
+    if any(process.pid == os.getpid() for process in with_descendants(leader)):
         return 0  # a file that was tampered with: none of these is an orphan of ours
-    return end_processes(members, Family(leader, record.mark), grace=GRACE_SECONDS)
+
+    def look() -> list["Process"]:
+        found = _orphans(record, leader)
+        if not found:  # one may be between two programs, when its environment can't be read
+            time.sleep(_SECOND_LOOK)
+            found = _orphans(record, leader)
+        return found
+
+    return end_processes(look, grace=GRACE_SECONDS)
+
+
+def _orphans(record: RunningCommand, leader: set[int]) -> list["Process"]:
+    roots = {process.pid for process in marked(MARK, record.mark.__eq__)} | leader
+    return [process for process in with_descendants(roots) if process.pid != os.getpid()]
 
 
 def _still_runs(record: RunningCommand) -> bool:

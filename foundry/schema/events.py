@@ -27,6 +27,7 @@ class RunStarted(Event):
     resume: str
     sandbox: str
     resumed: bool = False
+    phases: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +45,44 @@ class StepStarted(Event):
 
 
 @dataclass(frozen=True, slots=True)
-class TurnEnded(Event):
-    """One model call came back."""
+class Given(Event):
+    """What a run or a conversation starts from. `source`: spec, opening, or answer (a person's)."""
 
-    kind: ClassVar[str] = "turn"
+    kind: ClassVar[str] = "input"
+    step: str
+    conversation: str
+    source: str
+    content: str
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Retrieved(Event):
+    """What a conversation was given to read before it asked."""
+
+    kind: ClassVar[str] = "retrieval"
+    step: str
+    conversation: str
+    actions: tuple[str, ...]
+    tokens_added: int
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Reasoned(Event):
+    """What the model said beside its tool calls, or thought before them."""
+
+    kind: ClassVar[str] = "reasoning"
+    step: str
+    text: str
+    conversation: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TurnEnded(Event):
+    """One model call came back. `purpose`: a turn of the conversation, or work for it."""
+
+    kind: ClassVar[str] = "llm_call"
     step: str
     turn: int
     input_tokens: int
@@ -58,29 +93,85 @@ class TurnEnded(Event):
     context_share: float
     seconds: float
     stop_reason: str
+    conversation: str = ""
+    model: str = ""
+    purpose: str = "turn"
+
+
+@dataclass(frozen=True, slots=True)
+class ToolStarted(Event):
+    """A tool was called. `subject` is its command, pattern or file."""
+
+    kind: ClassVar[str] = "tool_call"
+    step: str
+    tool: str
+    subject: str
+    conversation: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class ToolRan(Event):
-    """A tool answered."""
+    """A tool answered. `result` is the answer's beginning and end, `lines` how many it has;
+    `approval` is what `Judged` decided about the call."""
 
-    kind: ClassVar[str] = "tool"
+    kind: ClassVar[str] = "tool_execution"
     step: str
     tool: str
     subject: str
     seconds: float
     error: str = ""
+    conversation: str = ""
+    result: str = ""
+    lines: int = 0
+    approval: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Masked(Event):
-    """Old tool results were taken out of a conversation that grew too full."""
+class Judged(Event):
+    """Permission for one tool call. `decision` is allow, deny, wait, or a person's answer."""
 
-    kind: ClassVar[str] = "masked"
+    kind: ClassVar[str] = "approval"
     step: str
-    results: int
+    tool: str
+    subject: str
+    decision: str
+    part: str
+    why: str
+    rule: str
+    who: str
+
+
+@dataclass(frozen=True, slots=True)
+class ContextUpdated(Event):
+    """How full a conversation is now, and with what; the parts add up to the total."""
+
+    kind: ClassVar[str] = "context_update"
+    step: str
+    conversation: str
+    total_tokens: int
+    limit: int
+    usage_percent: float
+    available_tokens: int
+    needs_compaction: bool
+    message_count: int
+    compaction_count: int
+    breakdown: dict[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Compacted(Event):
+    """Room was made in a conversation that grew too full. `stages`: what was taken out by each,
+    tool results or messages. The conversation as it was stays in its transcript."""
+
+    kind: ClassVar[str] = "compaction"
+    step: str
+    conversation: str
     tokens_before: int
     tokens_after: int
+    reduction_percent: float
+    messages_before: int
+    messages_after: int
+    stages: dict[str, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +212,7 @@ class StepEnded(Event):
     cost_usd: float | None
     context_share: float
     conversation: bool
+    files: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,6 +255,28 @@ class RunEnded(Event):
     requirements: int = 0
     proven: int = 0
     log: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Stats(Event):
+    """What an invocation came to, at the end of its session log. Tokens are those that were sent
+    and received in all calls; files those that a step was accepted with or a tool wrote."""
+
+    kind: ClassVar[str] = "stats"
+    total_turns: int = 0
+    llm_calls: int = 0
+    tools_executed: int = 0
+    tools_failed: int = 0
+    compactions: int = 0
+    retries: int = 0
+    total_tokens_used: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cache_read_tokens: int = 0
+    cache_write_tokens: int = 0
+    cost_usd: float | None = 0.0
+    peak_usage_percent: float = 0.0
+    files_modified: tuple[str, ...] = ()
 
 
 Observer = Callable[[Event], None]

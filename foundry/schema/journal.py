@@ -46,6 +46,8 @@ class Start(_Line):
     skip: tuple[str, ...] = ()
     base: str = ""
     branch: str = ""
+    checks: tuple[str, ...] = ()
+    """Commands of the person's own that have to hold at the end (`--check`)."""
 
 
 class StepRecord(_Line):
@@ -97,6 +99,8 @@ class Stop(_Line):
     kind: Literal["stop"] = "stop"
     status: Status
     reason: str
+    confirm: str = ""
+    """The step that a person has to agree to: taking the run up again is their word for it."""
     message: str = ""
     tree: str = ""
 

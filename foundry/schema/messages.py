@@ -55,6 +55,8 @@ class ModelRequest:
     tools: tuple[Block, ...]
     messages: tuple[Message, ...]
     max_tokens: int
+    context_management: Mapping[str, Any] | None = None
+    """What the server is asked to do itself when the context grows (see model/editing.py)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +68,14 @@ class Reply:
     usage: Usage
     model: str = ""
     id: str = ""
+    last_usage: Usage | None = None
+    """Of the last round alone, where the server took several to answer (it compacted, or ran tools
+    of its own): `usage` is what all of them cost, this is how full the window is."""
+
+    @property
+    def context(self) -> Usage:
+        """The usage that tells how full the window is after this reply."""
+        return self.last_usage or self.usage
 
     @property
     def text(self) -> str:

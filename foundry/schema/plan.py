@@ -40,10 +40,6 @@ class Checks(Value):
     lint: tuple[Check, ...] = Field((), description="commands that check style and types")
     run: tuple[Check, ...] = Field((), description="commands that show it running, and end")
 
-    def verifying(self) -> tuple[Check, ...]:
-        """The commands whose exit codes decide whether the project holds."""
-        return (*self.test, *self.lint, *self.run)
-
 
 class Risk(Value):
     """Something that may go wrong."""

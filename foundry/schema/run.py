@@ -4,7 +4,9 @@ from enum import StrEnum
 
 from pydantic import Field
 
+from foundry import exitcodes
 from foundry.schema.base import Value
+from foundry.schema.permission import Mode, Rule
 
 
 class Status(StrEnum):
@@ -22,14 +24,19 @@ class Status(StrEnum):
         """What the process ends with (see foundry/exitcodes.py)."""
         return _EXIT[self]
 
+    @property
+    def over(self) -> bool:
+        """Whether there is nothing left to go on with."""
+        return self in (Status.VERIFIED, Status.UNVERIFIED)
+
 
 _EXIT = {
-    Status.RUNNING: 4,
-    Status.VERIFIED: 0,
-    Status.FAILED: 1,
-    Status.UNVERIFIED: 3,
-    Status.PAUSED: 4,
-    Status.INTERRUPTED: 130,
+    Status.RUNNING: exitcodes.PAUSED,
+    Status.VERIFIED: exitcodes.VERIFIED,
+    Status.FAILED: exitcodes.FAILED,
+    Status.UNVERIFIED: exitcodes.UNVERIFIED,
+    Status.PAUSED: exitcodes.PAUSED,
+    Status.INTERRUPTED: exitcodes.INTERRUPTED,
 }
 
 
@@ -50,6 +57,12 @@ class RunOptions(Value):
     base_url: str = ""
     limits: Limits = Limits()
     pause_after: tuple[str, ...] = ()
+    yes: bool = False
+    """Every confirmation that the workflow asks for is given."""
+    permission: Mode | None = None
+    """Who decides about a model's calls; None leaves it to the person's policy file."""
+    rules: tuple[Rule, ...] = ()
+    """Rules of the command line."""
 
     def model_for(self, role: str) -> str:
         """The model of a role, or the run's model."""

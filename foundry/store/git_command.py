@@ -1,33 +1,50 @@
-"""The git command line through GitPython: the only module that imports it.
+"""The git command line as processes of our own.
 
-The command line and not GitPython's own index: for a commit in a large tree it is an order of
-magnitude faster. Every call runs no hooks, signs nothing and asks nothing, so that what stands in
-the project can't steer it.
+Every call runs no hooks, signs nothing and asks nothing, so that what stands in the project can't
+steer it; it carries a mark in its environment, by which a later process finds what a killed one
+left running; and it ends with the call, whatever ends that.
 """
 
 import os
-from collections.abc import Mapping, Sequence
+import signal
+import subprocess
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from foundry.config import home
 from foundry.errors import ProjectError
 from foundry.files import atomic_write
 
-if TYPE_CHECKING:
-    from git.cmd import Git
+GIT_MARK = "FOUNDRY_GIT"
+"""The environment variable of every git that we run: `<our pid>:<its work tree>`."""
 
-_INHERITED = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_PREFIX")
+DENIED = "Permission denied"
+"""What git says of a file or folder that is closed to us."""
+
+TIMED_OUT = 124
+GRACE_SECONDS = 5.0
+"""A git that is told to end removes its locks first."""
+
+INHERITED = (
+    *("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_PREFIX"),
+    *("GIT_COMMON_DIR", "GIT_NAMESPACE", "GIT_ALTERNATE_OBJECT_DIRECTORIES"),
+)
+"""As set where a git hook calls us: they would point elsewhere."""
+
 _SETTINGS = (
     *("-c", "core.hooksPath=/dev/null"),
     *("-c", "core.fsmonitor=false"),
     *("-c", "core.quotePath=false"),
     *("-c", "commit.gpgSign=false"),
+    *("-c", "log.showSignature=false"),
     *("-c", "gc.auto=0"),
     *("-c", "advice.detachedHead=false"),
     *("-c", "user.useConfigOnly=true"),
 )
 _JUNK = """\
+.context-foundry/local/
 __pycache__/
 *.pyc
 *.egg-info/
@@ -44,75 +61,114 @@ node_modules/
 
 
 class GitCommand:
-    """Runs git in one folder."""
+    """Runs git in one folder. `before` is called before every run: it keeps the ground in order."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, before: Callable[[], None] = lambda: None) -> None:
         self.root = root
-        self._git = _git(root)
+        self._before = before
 
-    def run(self, *arguments: str, env: Mapping[str, str] | None = None, check: bool = True) -> str:
+    def run(self, *arguments: str, env: Mapping[str, str] | None = None) -> str:
         """Run git and return what it printed; a failure is a ProjectError with git's own words."""
         status, out, err = self.attempt(*arguments, env=env)
-        if status and check:
-            raise ProjectError(f"git {arguments[0]} failed in {self.root}: {last_line(err or out)}")
+        if status:
+            raise self.failure(arguments[0], err or out)
         return out
 
     def attempt(
         self, *arguments: str, env: Mapping[str, str] | None = None, seconds: float | None = None
     ) -> tuple[int, str, str]:
-        """Run git and return its exit code, output and errors; it is killed after `seconds`."""
-        from git.exc import GitCommandNotFound
-
+        """Run git and return its exit code, output and errors; it is ended after `seconds`."""
+        self._before()
         command = ["git", *_SETTINGS, "-c", f"core.excludesFile={_excludes()}", *arguments]
-        try:
-            status, out, err = self._git.execute(
-                command,
-                env=dict(env or {}),
-                with_extended_output=True,
-                with_exceptions=False,
-                strip_newline_in_stdout=False,
-                kill_after_timeout=seconds,
+        with _started(command, self.root, {**environment(self.root), **(env or {})}) as process:
+            try:
+                out, err = process.communicate(timeout=seconds)
+            except subprocess.TimeoutExpired:
+                _end(process)
+                return TIMED_OUT, "", f"no answer within {seconds:g} s"
+            except BaseException:  # Ctrl-C among others: nothing may go on behind our back
+                _end(process)
+                raise
+        return process.returncode, _text(out), _text(err)
+
+    def failure(self, what: str, said: str) -> ProjectError:
+        """The error that a failed git stands for."""
+        if "not a git repository" in said:
+            return ProjectError(
+                f"{self.root} is no git repository any more: its .git was removed or damaged",
+                hint="Bring .git back from a backup, or start a new run; the files are untouched",
             )
-        except GitCommandNotFound as error:
-            raise _no_git() from error
-        return int(status), _text(out), _text(err)
+        return ProjectError(f"git {what} failed in {self.root}: {last_line(said)}")
 
 
 def version() -> str:
     """Git's version; raises ProjectError without git."""
-    from git.exc import GitCommandNotFound
+    with _started(["git", "--version"], Path.cwd(), environment(Path.cwd())) as process:
+        return _text(process.communicate()[0]).strip().removeprefix("git version ")
 
+
+def environment(root: Path) -> dict[str, str]:
+    """What git sees: the person's environment without what points elsewhere, and without keys."""
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if name not in INHERITED and not name.startswith("ANTHROPIC_")
+    }
+    kept.setdefault("GIT_SSH_COMMAND", "ssh -oBatchMode=yes")  # nobody is there to type
+    return {
+        **kept,
+        # A project whose own .git is gone must never be taken for a part of a repository above it.
+        "GIT_CEILING_DIRECTORIES": os.path.realpath(root.parent),
+        "GIT_TERMINAL_PROMPT": "0",
+        "LC_ALL": "C",
+        "LANGUAGE": "C",
+        GIT_MARK: f"{os.getpid()}:{os.path.realpath(root)}",
+    }
+
+
+def _started(
+    command: Sequence[str], folder: Path, env: Mapping[str, str]
+) -> "subprocess.Popen[bytes]":
     try:
-        return str(_git(Path.cwd()).execute(["git", "--version"])).removeprefix("git version ")
-    except GitCommandNotFound as error:
-        raise _no_git() from error
+        return subprocess.Popen(
+            command,
+            cwd=folder,
+            env=env,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,  # so that all of it can be ended, and Ctrl-C strikes us alone
+        )
+    except OSError as error:
+        if isinstance(error, FileNotFoundError) and folder.is_dir():
+            raise ProjectError("git is not installed", hint="Install git 2.30 or newer") from error
+        raise ProjectError(f"cannot run git in {folder}: {error.strerror}") from error
+    except ValueError as error:  # a NUL byte
+        raise ProjectError(f"cannot run git in {folder}: {error}") from error
 
 
-def _git(root: Path) -> "Git":
-    os.environ.setdefault("GIT_PYTHON_REFRESH", "quiet")
-    from git.cmd import Git
-
-    git = Git(str(root))
-    # A project whose own .git is gone must never be taken for a part of a repository above it.
-    ceiling = os.path.realpath(root.parent)
-    git.update_environment(GIT_TERMINAL_PROMPT="0", LC_ALL="C", GIT_CEILING_DIRECTORIES=ceiling)
-    if "GIT_SSH_COMMAND" not in os.environ:  # nobody is there to type a passphrase
-        git.update_environment(GIT_SSH_COMMAND="ssh -oBatchMode=yes")
-    for name in _INHERITED:  # as set when a git hook calls us: they would point elsewhere
-        os.environ.pop(name, None)
-    return git
+def _end(process: "subprocess.Popen[bytes]") -> None:
+    """End a git and what it started; a second interrupt cuts the grace short, never the end."""
+    try:
+        os.killpg(process.pid, signal.SIGTERM)
+        process.wait(GRACE_SECONDS)
+    except (OSError, subprocess.TimeoutExpired):
+        pass
+    finally:
+        with suppress(OSError):  # nobody is left in the group
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
 
 
 def _excludes() -> Path:
-    """Our list of what is never worth a commit; it stands in for the user's global one."""
-    path = home() / "git-excludes"
+    """Our list of what is never worth a commit; it stands in for the user's global one.
+
+    Named by what it holds, so that another version of Foundry has its own.
+    """
+    path = home() / f"git-excludes-{sha256(_JUNK.encode()).hexdigest()[:8]}"
     if not path.exists():
         atomic_write(path, _JUNK)
     return path
-
-
-def _no_git() -> ProjectError:
-    return ProjectError("git is not installed", hint="Install git 2.30 or newer")
 
 
 def last_line(text: str) -> str:
@@ -121,5 +177,5 @@ def last_line(text: str) -> str:
     return lines[-1] if lines else "no message"
 
 
-def _text(raw: object) -> str:
-    return raw if isinstance(raw, str) else bytes(raw).decode(errors="surrogateescape")  # type: ignore[call-overload]
+def _text(raw: bytes) -> str:
+    return raw.decode(errors="surrogateescape")

@@ -49,7 +49,7 @@ def parse(lines: Sequence[str], *, source: str) -> tuple[Entry, ...]:
 
 def read(path: Path) -> tuple[Entry, ...]:
     """Every entry on disk, without a torn last line; empty when there is no journal."""
-    if not path.exists():
+    if not path.is_file():
         return ()
     text = path.read_text(encoding="utf-8", errors="replace")
     return parse(split(text).lines, source=".context-foundry/journal.jsonl")

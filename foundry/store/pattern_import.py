@@ -16,7 +16,6 @@ from pydantic import ValidationError
 from foundry.errors import ArtifactError
 from foundry.schema.base import Json
 from foundry.schema.learning import (
-    FILES,
     PHASES,
     SEVERITIES,
     TEXT_LIMIT,
@@ -102,19 +101,6 @@ def read_file(path: Path, kind: Kind) -> Found | None:
     if file.kind != kind:
         raise ArtifactError(str(path), "kind", f"expected {kind!r}, found {file.kind!r}")
     return Found(file)
-
-
-def import_file(path: Path) -> PatternFile:
-    """A pattern file of the public Context Foundry; its name says which kind it holds.
-
-    Entries that can't be used are left out. Raises ArtifactError when the file is missing, is not
-    JSON or holds no usable entry.
-    """
-    kinds = [kind for kind, name in FILES.items() if path.name == name]
-    found = read_file(path, kinds[0] if kinds else "common-issue")
-    if found is None:
-        raise ArtifactError(str(path), "", "no such file")
-    return found.file
 
 
 def read_foreign(data: Json, kind: Kind, day: date) -> tuple[PatternFile, list[str]]:

@@ -5,6 +5,9 @@ from pathlib import Path
 
 FOLDER = ".context-foundry"
 
+LOCAL = "local"
+"""The folder in it that is never committed."""
+
 SCOUT_REPORT = "scout-report.md"
 CHECKS = "checks.json"
 ARCHITECTURE = "architecture.md"
@@ -14,11 +17,14 @@ ITERATION_COUNT = "test-iteration-count.txt"
 FINAL_REPORT = "test-final-report.md"
 SESSION_SUMMARY = "session-summary.json"
 EVIDENCE = "evidence.json"
+CONTEXT = "CONTEXT.md"
+NOTES = "notes.jsonl"
+SESSION_NOTES = "session-notes.md"
 
 EDITABLE = (TASKS, CHECKS)
 """JSON artifacts that a person may edit while a run is paused."""
 
-KEPT_BETWEEN_RUNS = ("CONTEXT.md", "session-notes.md", "history", "local", ".gitignore")
+KEPT_BETWEEN_RUNS = (CONTEXT, NOTES, SESSION_NOTES, "history", LOCAL, ".gitignore")
 """What a new run leaves where it is; the rest goes to history/<run>/."""
 
 
@@ -41,7 +47,7 @@ class Project:
     @property
     def local(self) -> Path:
         """What is never committed."""
-        return self.folder / "local"
+        return self.folder / LOCAL
 
     @property
     def salvage(self) -> Path:
@@ -54,14 +60,14 @@ class Project:
         return self.local / "conversations"
 
     @property
+    def known(self) -> Path:
+        """What conversations that ended for want of room left behind, one file each."""
+        return self.local / "known"
+
+    @property
     def logs(self) -> Path:
         """Session logs, one file per invocation."""
         return self.local / "logs"
-
-    @property
-    def running_command(self) -> Path:
-        """The command that runs now, so that a later process can end an orphan."""
-        return self.local / "running.json"
 
     def artifact(self, name: str) -> Path:
         """An artifact by its name."""

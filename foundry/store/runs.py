@@ -1,5 +1,6 @@
-"""The person's own record of their runs, outside any project: options and ledger."""
+"""The person's own record of their runs, outside any project: options, ledger, last commit."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -10,13 +11,18 @@ from foundry.schema.run import RunOptions
 
 
 def folder(run: str) -> Path:
-    """Where a run's options and ledger are."""
+    """Where a run's own files are."""
     return home() / "runs" / run
 
 
 def ledger_path(run: str) -> Path:
     """Where the run's ledger is."""
     return folder(run) / "spend.jsonl"
+
+
+def running_command(run: str) -> Path:
+    """The commands that run now, so that a later process can end what a killed one left."""
+    return folder(run) / "running.json"
 
 
 def save(options: RunOptions) -> None:
@@ -31,3 +37,24 @@ def load(run: str) -> RunOptions | None:
         return RunOptions.model_validate_json(path.read_text(encoding="utf-8"))
     except (OSError, ValidationError):
         return None
+
+
+def keep_head(run: str, commit: str) -> None:
+    """Keep the hash of a run's last commit: what is in the project, a model's command can lose."""
+    atomic_write(folder(run) / "head", commit + "\n")
+
+
+def head(run: str) -> str:
+    """The hash of a run's last commit, as far as this home knows it."""
+    try:
+        return (folder(run) / "head").read_text(encoding="utf-8").strip()
+    except OSError:
+        return ""
+
+
+def begun_at(root: Path) -> Iterator[str]:
+    """The runs that have a commit and work in `root`, newest first."""
+    for path in sorted(home().glob("runs/*/head"), reverse=True):
+        options = load(path.parent.name)
+        if options is not None and options.root == str(root):
+            yield options.run

@@ -11,6 +11,9 @@ from foundry.tools.files import file_tools
 from foundry.tools.search import Grep, search_tools
 from foundry.tools.shell import command_tools
 
+NAMES = ("read_file", "write_file", "edit_file", "list_files", "search_text", "run_command")
+"""What a step may name; a step that names none has them all, in this order."""
+
 
 def project_tools(
     root: Path, sandbox: Sandbox, *, list_paths: Callable[[], Iterable[str]], grep: Grep

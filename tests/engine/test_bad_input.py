@@ -127,7 +127,7 @@ def test_one_spec_and_only_one(foundry, arguments):
         (("--skip", "scuot"), 1, "there is no phase 'scuot'. The phases are scout, architect"),
         (("--pause-after", "lunch"), 1, "there is no phase 'lunch'. The phases are"),
         (("--skip", "builder"), 1, "the phase 'builder' can't be skipped"),
-        (("--model-for", "cook=x"), 1, "is not ROLE=MODEL. Roles are scout, architect, builder"),
+        (("--model-for", "cook=x"), 1, "there is no role 'cook' for --model-for. Roles are scout"),
         (("--model-for", "builder"), 1, "is not ROLE=MODEL"),
         (("--model-for", "builder="), 1, "is not ROLE=MODEL"),
         (("--model", "rehearsal:nope"), 1, "there is no rehearsal 'nope'. Shipped ones: "),

@@ -16,13 +16,14 @@ from threading import Event
 from typing import Any
 
 import pytest
-from filelock import FileLock
 
 from foundry.model.rehearsal import faults
 from foundry.model.rehearsal.script import Turn, assistant_turns, call, turn
 from foundry.model.rehearsal.server import RehearsalServer
 from foundry.store import journal
 from foundry.store.git import Repository
+from foundry.store.lock import is_locked
+from foundry.store.project import Project
 from tests.support.builds import git, starts, step_of, steps, tree
 from tests.support.crash import Blocker, Child, Kill, alive, strays
 from tests.support.rehearsals import SPEC, SmallBuild, run, submit, write
@@ -135,12 +136,10 @@ def assert_exactly_once(
 
 
 def assert_nothing_left(crash: Crash) -> None:
-    local = crash.root / ".context-foundry" / "local"
     assert strays(crash.tmp) == []
     assert [p for p in crash.folder.joinpath(".git").rglob("*") if p.name.endswith(".lock")] == []
-    assert not (local / "running.json").exists()
-    with FileLock(local / "lock", timeout=0) as lock:
-        assert lock.is_locked
+    assert list((crash.tmp / "home").glob("runs/*/running.json")) == []
+    assert not is_locked(Project(crash.root))
 
 
 def assert_salvaged(crash: Crash, patch: Path, wanted: Mapping[str, bytes]) -> None:
@@ -169,7 +168,7 @@ UNACCEPTED = {
     "within the line": Kill(WRITE, "torn", inside=TASK),
 }
 ACCEPTED = {
-    "before the line is synced": Kill("os:fsync", "before", inside=TASK, nth=2),
+    "before the line is synced": Kill(WRITE, "after", inside=TASK),
     "after the line": Kill(APPEND, "after", inside=TASK),
     "after the line is staged": Kill(f"{GIT}.stage", "after", inside=TASK),
     "before the commit": Kill(f"{GIT}.commit", "before", inside=TASK),

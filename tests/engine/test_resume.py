@@ -401,13 +401,15 @@ def test_interrupted_in_accept(
     halted.assert_goes_on(twice=twice)
 
 
-def test_interrupted_together_with_the_git_that_commits(rehearsal: Any, tmp_path: Path) -> None:
+def test_interrupted_while_git_commits(rehearsal: Any, tmp_path: Path) -> None:
     halted = Interrupted(tmp_path, rehearsal(SmallBuild()))
     folder = tmp_path / "bin"
     folder.mkdir()
     (folder / "git").write_text(f"""\
 #!/bin/sh
-case "$*" in *"Foundry-Step: {TASK}"*) mkdir {folder}/met 2>/dev/null && kill -INT 0;; esac
+case "$*" in *"Foundry-Step: {TASK}"*)
+  if mkdir {folder}/met 2>/dev/null; then kill -INT $PPID; sleep 1000; fi;;
+esac
 PATH="${{PATH#*:}}" exec git "$@"
 """)
     (folder / "git").chmod(0o755)

@@ -2,7 +2,7 @@
 
 import os
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -20,8 +20,10 @@ from foundry.schema.events import Event
 from foundry.schema.journal import Entry, StepRecord
 from foundry.schema.run import Limits, RunOptions
 from foundry.store import journal
-from foundry.store.git import Commit, Repository
+from foundry.store.git import Repository
+from foundry.store.git_query import Commit
 from foundry.store.project import Project
+from foundry.tools.permission import Approve, nobody
 from tests.support.rehearsals import SPEC, SmallBuild
 
 MODEL = "claude-sonnet-5-5"
@@ -111,6 +113,7 @@ class Built:
         *,
         observe: Callable[[Event], None] = lambda _event: None,
         ask: Callable[[str], bool | None] = lambda _question: None,
+        approve: Approve = nobody,
         retry: RetryPolicy = FAST,
         read_timeout: float = 5,
         **options: Any,
@@ -120,7 +123,7 @@ class Built:
         FoundryErrors pass through, KeyboardInterrupt ends the run as it does on a terminal.
         """
         events: list[Event] = []
-        watch = session.Watch(_both(events, observe), ask=ask)
+        watch = session.Watch(_both(events, observe), ask=ask, approve=approve)
         with patient(retry, read_timeout):
             ended = session.build(wish(server, folder, **options), watch)
         return cls(ended, server, folder, events, retry, read_timeout)
@@ -130,10 +133,15 @@ class Built:
         *,
         observe: Callable[[Event], None] = lambda _event: None,
         ask: Callable[[str], bool | None] = lambda _question: None,
+        approve: Approve = nobody,
+        given: Mapping[str, Any] | None = None,
         **changes: Any,
     ) -> Ended:
-        """Go on, as `foundry resume` does; `changes` are fields of RunOptions."""
-        watch = session.Watch(_both(self.events, observe), ask=ask)
+        """Go on, as `foundry resume` does; `changes` are fields of RunOptions.
+
+        `given` are the variables of `--set`.
+        """
+        watch = session.Watch(_both(self.events, observe), ask=ask, approve=approve)
 
         def change(kept: RunOptions) -> RunOptions:
             return kept.model_copy(
@@ -141,7 +149,7 @@ class Built:
             )
 
         with patient(self.retry, self.read_timeout):
-            self.ended = session.resume(self.folder, change, watch)
+            self.ended = session.resume(self.folder, change, watch, given)
         return self.ended
 
     @property

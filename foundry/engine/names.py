@@ -1,0 +1,92 @@
+"""The names that a workflow uses and somebody else has to have: templates, tools, contracts.
+
+A document can be valid and still not be runnable here. Everything is found before a run begins.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+
+from foundry.conversation.prompts import template_problems
+from foundry.engine.actions import ACTIONS
+from foundry.engine.contracts import CONTRACTS
+from foundry.schema.work import OWN_NAMES
+from foundry.schema.workflow import LoopStep, Step, Workflow
+from foundry.tools.toolset import NAMES as TOOLS
+from foundry.workflow.problem import Problem
+
+Found = Iterator[tuple[str, str]]
+
+
+def names_problems(workflow: Workflow, folder: Path | None = None) -> tuple[Problem, ...]:
+    """What the workflow names and nobody has, all of it, with its JSON path.
+
+    `folder` is where the workflow's own templates are. Paths are those of `workflow` as it is
+    given: for a document's own, one whose bodies are not resolved yet.
+    """
+    found = _of_workflow(workflow, folder)
+    return tuple(Problem(path, message, "error") for path, message in found)
+
+
+def _of_workflow(workflow: Workflow, folder: Path | None) -> Found:
+    if workflow.system:
+        yield from _template("$.system", workflow.system, folder)
+    for name in workflow.context:
+        yield from _own(f"$.context.{name}", name)
+    for number, step in enumerate(workflow.steps):
+        path = f"$.steps[{number}]"
+        if isinstance(step, Step):
+            yield from _of_step(path, step, folder, _loop_over(workflow, step))
+            continue
+        yield from _of_loop(path, step)
+        for place, each in enumerate(step.body if isinstance(step.body, tuple) else ()):
+            yield from _of_step(f"{path}.body[{place}]", each, folder, step)
+
+
+def _of_loop(path: str, step: LoopStep) -> Found:
+    loop = step.loop
+    for field, name in (("iterationVar", loop.iteration_var), ("itemVar", loop.item_var),
+                        ("indexVar", loop.index_var)):  # fmt: skip
+        yield from _own(f"{path}.loop.{field}", name)
+
+
+def _of_step(path: str, step: Step, folder: Path | None, loop: LoopStep | None) -> Found:
+    if step.template:
+        yield from _template(f"{path}.template", step.template, folder)
+    if step.action and step.action not in ACTIONS:
+        yield f"{path}.action", _unknown("action", step.action, ACTIONS)
+    if step.action and step.validation_criteria:
+        yield f"{path}.validationCriteria", "an action hands in nothing that they could judge"
+    if step.contract not in CONTRACTS:
+        yield f"{path}.contract", _unknown("contract", step.contract, CONTRACTS)
+    for number, tool in enumerate(step.tools or ()):
+        if tool not in TOOLS:
+            yield f"{path}.tools[{number}]", _unknown("tool", tool, TOOLS)
+    for number, name in enumerate(step.reads):
+        wanted = PurePosixPath(name)
+        if wanted.is_absolute() or ".." in wanted.parts or not wanted.parts:
+            yield f"{path}.reads[{number}]", f"{name!r} is no artifact: name a file of its folder"
+    over_tasks = loop and loop.loop.items == "tasks" and loop.loop.item_var == "task"
+    if step.contract == "builder" and not over_tasks:
+        told = "builds a task of tasks.json: put it into a forEach over `tasks`, itemVar `task`"
+        yield f"{path}.contract", f"'builder' {told}"
+
+
+def _loop_over(workflow: Workflow, step: Step) -> LoopStep | None:
+    """The loop whose body a step is that stands by itself."""
+    loops = (each for each in workflow.steps if isinstance(each, LoopStep))
+    return next((each for each in loops if each.body == step.id), None)
+
+
+def _template(path: str, template: str, folder: Path | None) -> Found:
+    for problem in template_problems(template, folder):
+        yield path, problem
+
+
+def _own(path: str, name: str) -> Found:
+    if name in OWN_NAMES:
+        yield path, f"{name!r} is set by the harness itself: choose another name"
+
+
+def _unknown(what: str, name: str, known: object) -> str:
+    assert isinstance(known, dict | tuple)
+    return f"there is no {what} {name!r}; known are {', '.join(known)}"
