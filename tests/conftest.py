@@ -19,6 +19,9 @@ import pytest
 
 from foundry.model.rehearsal.server import RehearsalServer
 from tests.support.builds import Built, environment_of, serve
+from tests.support.ordinary import are_closed, give_up_overrides
+
+give_up_overrides()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -38,6 +41,13 @@ def environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, st
     for name, value in wanted.items():
         monkeypatch.setenv(name, value)
     return wanted
+
+
+@pytest.fixture
+def permissions(tmp_path: Path) -> None:
+    """Only where files can be closed to the one who runs the tests."""
+    if not are_closed(tmp_path):
+        pytest.skip("no file is closed to this user")
 
 
 @pytest.fixture

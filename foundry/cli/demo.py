@@ -5,12 +5,13 @@ from typing import Any
 
 import click
 
-from foundry.cli.options import view_options
+from foundry.cli.options import permission_options, view_options
 
 
 @click.command()
 @click.option("--dir", "folder", type=click.Path(path_type=Path), default=None,
               help="A new or empty folder. Default: foundry-demo here.")  # fmt: skip
+@permission_options
 @view_options
 def command(folder: Path | None, **options: Any) -> int:
     """Watch a whole build without a key.
@@ -19,6 +20,6 @@ def command(folder: Path | None, **options: Any) -> int:
     real files, real tests (the first run fails and is healed), real commits. Everything else is
     what `foundry build` does; a demo that was stopped goes on with `foundry resume`.
     """
-    from foundry.cli.work import Flags, demo
+    from foundry.cli.work import demo, flags_of
 
-    return demo(folder or Path("foundry-demo"), Flags(**options))
+    return demo(folder or Path("foundry-demo"), flags_of(options))

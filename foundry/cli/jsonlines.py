@@ -1,19 +1,21 @@
 """`--json`: one event a line on stdout, and nothing else there."""
 
 import json
+from typing import Any
 
 from foundry.cli.sink import Sink
 from foundry.cli.still import Still
 from foundry.schema.base import now
 from foundry.schema.events import Event, RunEnded
-from foundry.store.sessionlog import as_fields
+from foundry.store.sessionlog import LogLines
 
 
 class JsonLines(Still):
-    """`{"event": kind, "at": time, ...fields}`. Pure ASCII, so that no terminal obeys it."""
+    """The lines of the session log, as they happen."""
 
     def __init__(self, out: Sink, *, only_the_end: bool = False) -> None:
         self._out, self._only_the_end = out, only_the_end
+        self._lines = LogLines()
 
     def __enter__(self) -> "JsonLines":
         return self
@@ -21,5 +23,10 @@ class JsonLines(Still):
     def observe(self, event: Event) -> None:
         """Write one event."""
         if isinstance(event, RunEnded) or not self._only_the_end:
-            line = {"event": event.kind, "at": now().isoformat(), **as_fields(event)}
-            self._out.line(json.dumps(line, default=str).replace("\x7f", "\\u007f"))
+            line = {"at": now().isoformat(), "event": event.kind, **self._lines.fields(event)}
+            self._out.line(ascii_line(line))
+
+
+def ascii_line(value: Any) -> str:
+    """JSON in pure ASCII, so that every pipe takes it and no terminal obeys it."""
+    return json.dumps(value, default=str).replace("\x7f", "\\u007f")

@@ -1,13 +1,15 @@
 """`foundry log`."""
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 if TYPE_CHECKING:
-    from foundry.report.replay import Logged
+    from foundry.report.replay import Logged, Reader
+    from foundry.report.select import Wanted
     from foundry.store.project import Project
 
 
@@ -15,106 +17,225 @@ if TYPE_CHECKING:
 @click.argument("folder", metavar="[DIR]", required=False, default=".",
                 type=click.Path(path_type=Path))  # fmt: skip
 @click.option("-f", "--follow", is_flag=True, help="Go on until the build ends, or Ctrl-C.")
-@click.option("-n", "count", type=click.IntRange(min=0), help="Only the last N lines.")
-@click.option("-v", "--verbose", is_flag=True, help="Every model turn and tool call too.")
+@click.option("-n", "count", type=click.IntRange(min=0), help="Only the last N events.")
+@click.option("-v", "--verbose", is_flag=True, help="Reasoning, model calls, tools, results too.")
 @click.option("--all", "everything", is_flag=True, help="All invocations, not the newest alone.")
+@click.option("--kind", "kinds", metavar="KIND", multiple=True,
+              help="Only events of this kind, such as llm_call, tool_execution, compaction, "
+              "check. Repeatable.")  # fmt: skip
+@click.option("--step", "--phase", metavar="NAME", default="",
+              help="Only a phase or a step: builder, builder[2].")  # fmt: skip
+@click.option("--conversation", metavar="ID", default="",
+              help="What was said in a conversation, whole, whatever was taken out of it later; "
+              "with --kind, --failures, --grep or --stats its events.")  # fmt: skip
+@click.option("--since", metavar="TIME", help="From here on: 10m, 2h, 14:30, 2026-01-02T14:30.")
+@click.option("--until", metavar="TIME", help="Up to here.")
+@click.option("--failures", is_flag=True, help="Only what failed, was refused or tried again.")
+@click.option("--grep", "text", metavar="TEXT", default="", help="Only events that hold this text.")
+@click.option("--stats", is_flag=True, help="What it came to: turns, tools, tokens, files.")
 @click.option("--json", "as_json", is_flag=True, help="The log's own JSON lines.")
-def command(
-    folder: Path,
-    follow: bool,
-    count: int | None,
-    verbose: bool,
-    everything: bool,
-    as_json: bool,
-) -> None:
+def command(folder: Path, conversation: str, **options: Any) -> None:
     """What happened in the newest build in or beside DIR, line by line."""
     from foundry.engine.workspace import find
 
-    project = find(folder)
-    logs = _logs(project, everything=everything)
-    shown = _shown(_old(logs[:-1] if follow else logs), verbose, as_json)
-    if not follow:
-        _print(shown, count)
+    project, ask = find(folder), _asked(conversation, options)
+    if conversation and not (ask.wanted.single or ask.stats or ask.follow):
+        _print(([line] for line in _said(project, conversation, ask)), ask.count)
         return
-    _print(shown, None)
-    try:
-        _follow(project, logs[-1], count, verbose, as_json)
-    except KeyboardInterrupt:
-        return  # whoever only looks on ends nothing
+    logs = _logs(project)
+    if not ask.all_of_them:
+        logs = logs[-1:]
+    if ask.stats:
+        _stats(project, logs, ask)
+    elif ask.follow:
+        _follow(project, logs, ask)
+    else:
+        _print(_shown(_old(project, logs), ask), ask.count)
 
 
-def _logs(project: "Project", *, everything: bool) -> list[Path]:
+@dataclass(frozen=True)
+class _Asked:
+    """The options, read."""
+
+    wanted: "Wanted"
+    all_of_them: bool
+    follow: bool
+    count: int | None
+    verbose: bool
+    as_json: bool
+    stats: bool
+
+
+def _asked(conversation: str, options: dict[str, Any]) -> _Asked:
+    from foundry.report.select import Wanted
+    from foundry.report.times import moment
+    from foundry.schema.base import now
+
+    since, until = (
+        moment(options[name], now()) if options[name] else None for name in ("since", "until")
+    )
+    wanted = Wanted(
+        kinds=_kinds(options["kinds"]),
+        step=options["step"],
+        conversation=conversation,
+        since=since,
+        until=until,
+        failures=options["failures"],
+        text=options["text"],
+    )
+    return _Asked(
+        wanted,
+        all_of_them=bool(options["everything"] or since or until or conversation),
+        **{name: options[name] for name in ("follow", "count", "verbose", "as_json", "stats")},
+    )
+
+
+def _kinds(names: Iterable[str]) -> frozenset[str]:
     from foundry.errors import InputError
+    from foundry.report.replay import kinds
 
-    logs = sorted(project.logs.glob("*.jsonl"))
-    if not logs:
+    for name in names:
+        if name not in kinds():
+            known = ", ".join(kinds())
+            raise InputError(f"there is no kind of event {name!r}", hint=f"They are {known}")
+    return frozenset(names)
+
+
+def _logs(project: "Project") -> list[Path]:
+    from foundry.errors import InputError
+    from foundry.store.sessionlog import logs
+
+    found = logs(project.logs)
+    if not found:
         raise InputError(
             f"there is no log in {project.logs}",
             hint="It is kept on the machine that ran the build, and never committed",
         )
-    return logs if everything else logs[-1:]
+    return found
 
 
-def _follow(project: "Project", log: Path, count: int | None, verbose: bool, as_json: bool) -> None:
-    from foundry.report.replay import read_line
-    from foundry.report.tail import follow
-    from foundry.report.working import is_worked_on
-    from foundry.schema.events import RunEnded
+def _old(project: "Project", logs: Iterable[Path]) -> Iterator["Logged"]:
+    """The events of logs as they are now, and a note where something can't be read."""
+    from foundry.report.replay import Reader
+    from foundry.report.tail import is_torn, whole_lines
+    from foundry.store.lock import is_locked
 
+    reader = Reader()
+    for log in logs:
+        yield from reader.read(whole_lines(log))
+        if is_torn(log) and not is_locked(project):
+            reader.damaged += 1
+    _note(reader)
+
+
+def _note(reader: "Reader") -> None:
+    from foundry.report.units import counted
+
+    if reader.damaged:
+        click.echo(f"{counted(reader.damaged, 'damaged or torn line')} passed over", err=True)
+
+
+def _follow(project: "Project", logs: list[Path], ask: _Asked) -> None:
     skip = 0
-    if count is not None:
-        skip = max(0, len(list(_shown(_old([log]), verbose, as_json))) - count)
-    ended = False
+    if ask.count is not None:
+        skip = max(0, sum(1 for _ in _shown(_old(project, logs), ask)) - ask.count)
+    growing = _Growing(project, logs[-1])
 
     def events() -> Iterator["Logged"]:
-        nonlocal ended
-        for line in follow(log, lambda: is_worked_on(project)):
-            if logged := read_line(line):
-                ended = isinstance(logged.event, RunEnded)
-                yield logged
-                if ended:
-                    return
+        yield from _old(project, logs[:-1])
+        yield from growing.events()
 
-    for number, text in enumerate(_shown(events(), verbose, as_json)):
-        if number >= skip:
-            _say(text)
-    if not ended:
+    try:
+        for number, group in enumerate(_shown(events(), ask)):
+            if number >= skip:
+                _say(group)
+    except KeyboardInterrupt:
+        return  # whoever only looks on ends nothing
+    if not growing.ended:
         click.echo("no process works on this run any more: `foundry resume` goes on", err=True)
 
 
-def _old(logs: Iterable[Path]) -> Iterator["Logged"]:
-    from foundry.report.replay import replay
-    from foundry.report.tail import whole_lines
+@dataclass
+class _Growing:
+    """A log that is still written."""
 
-    for log in logs:
-        yield from replay(whole_lines(log))
+    project: "Project"
+    log: Path
+    ended: bool = field(default=False, init=False)
+
+    def events(self) -> Iterator["Logged"]:
+        """What it holds and what comes, until the run ends or nobody works on it."""
+        from foundry.report.replay import Reader
+        from foundry.report.tail import follow
+        from foundry.schema.events import RunEnded, Stats
+        from foundry.store.lock import is_locked
+
+        reader = Reader()
+        for logged in reader.read(follow(self.log, lambda: is_locked(self.project))):
+            yield logged
+            if self.ended and isinstance(logged.event, Stats):
+                break
+            self.ended = isinstance(logged.event, RunEnded)
+        _note(reader)
 
 
-def _shown(logged: Iterable["Logged"], verbose: bool, as_json: bool) -> Iterator[str]:
-    import json
+def _shown(logged: Iterable["Logged"], ask: _Asked) -> Iterator[list[str]]:
+    """The lines of each event that is wanted."""
+    from foundry.cli.jsonlines import ascii_line
+    from foundry.report.log_view import log_lines
+    from foundry.report.select import Selection
 
-    from foundry.cli.plain import stamped
-    from foundry.report.narrate import Narrator
-
-    narrator = Narrator(details=verbose)
+    if not ask.as_json:
+        yield from log_lines(logged, ask.wanted, verbose=ask.verbose, dated=ask.all_of_them)
+        return
+    selection = Selection(ask.wanted)
     for each in logged:
-        if as_json:
-            yield json.dumps(json.loads(each.raw))  # the same data, in ASCII
-        else:
-            yield from stamped(each.at, narrator.tell(each.event))
+        if selection.takes(each):
+            yield [ascii_line(each.data)]
 
 
-def _print(lines: Iterable[str], count: int | None) -> None:
+def _stats(project: "Project", logs: list[Path], ask: _Asked) -> None:
+    """What the wanted events came to; counted anew, since a killed process wrote no figures."""
+    from foundry.cli.jsonlines import ascii_line
+    from foundry.report.details import stats_rows
+    from foundry.report.lines import Line, plain
+    from foundry.report.select import Selection
+    from foundry.store.session_stats import stats_of
+    from foundry.store.sessionlog import as_fields
+
+    selection = Selection(ask.wanted)
+    stats = stats_of(each.event for each in _old(project, logs) if selection.takes(each))
+    if ask.as_json:
+        _say([ascii_line(as_fields(stats))])
+        return
+    _say([plain(Line(text, label=name or " ")) for name, text in stats_rows(stats)])
+
+
+def _said(project: "Project", conversation: str, ask: _Asked) -> Iterator[str]:
+    """A saved conversation; verbose shows long blocks whole."""
+    from foundry.cli.jsonlines import ascii_line
+    from foundry.report.conversation_view import conversation_lines
+    from foundry.store.transcripts import find, read_transcript
+
+    messages = read_transcript(find(project.conversations, conversation)).messages
+    if ask.as_json:
+        return (ascii_line(message) for message in messages)
+    return conversation_lines(messages, whole=ask.verbose)
+
+
+def _print(groups: Iterable[list[str]], count: int | None) -> None:
     from collections import deque
 
-    for text in lines if count is None else deque(lines, maxlen=count):
-        _say(text)
+    for group in groups if count is None else deque(groups, maxlen=count):
+        _say(group)
 
 
-def _say(text: str) -> None:
-    """One line; unlike a view it fails with the pipe, so that `foundry log -f | head` ends."""
+def _say(lines: Iterable[str]) -> None:
+    """Lines; unlike a view it fails with the pipe, so that `foundry log -f | head` ends."""
     import sys
 
+    from foundry.cli.sink import Sink
     from foundry.report.safe import encodable
 
-    click.echo(encodable(text, sys.stdout.encoding))
+    for text in lines:
+        click.echo(encodable(text, Sink(sys.stdout).encoding))

@@ -1,22 +1,32 @@
 """The view where there is no terminal: dated lines without colour or control characters."""
 
+import os
+import sys
 from collections.abc import Callable
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from foundry.cli.sink import Sink
 from foundry.cli.still import Still
 from foundry.report.lines import plain
-from foundry.report.narrate import Lines, Narrator
+from foundry.report.log_view import stamped
+from foundry.report.narrate import Narrator
 from foundry.schema.base import now
 from foundry.schema.events import Event, RunEnded
+from foundry.schema.redact import secret_values
+
+if TYPE_CHECKING:
+    from foundry.schema.permission import Answer, Question
 
 
 class Plain(Still):
     """Progress on `err` with the local time of day, the result on `out`."""
 
-    def __init__(self, out: Sink, err: Sink, clock: Callable[[], datetime] = now) -> None:
+    def __init__(
+        self, out: Sink, err: Sink, clock: Callable[[], datetime] = now, *, verbose: bool = False
+    ) -> None:
         self._out, self._err, self._clock = out, err, clock
-        self._narrator = Narrator()
+        self._narrator = Narrator("all" if verbose else "steps", secret_values(os.environ))
 
     def __enter__(self) -> "Plain":
         return self
@@ -31,8 +41,9 @@ class Plain(Still):
         for text in stamped(self._clock(), lines):
             self._err.line(text)
 
+    def approve(self, question: "Question") -> "Answer | None":
+        """Ask a person whose terminal can't redraw a line."""
+        from foundry.cli.approve import ask_person
 
-def stamped(at: datetime, lines: Lines) -> list[str]:
-    """Lines as a log shows them: local time first, empty ones left out."""
-    time = f"{at.astimezone():%H:%M:%S}"
-    return [f"{time} {plain(line)}" for line in lines if plain(line)]
+        there = sys.stdin.isatty() and self._err.isatty()
+        return ask_person(question) if there else None

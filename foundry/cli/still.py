@@ -2,6 +2,10 @@
 
 from collections.abc import Callable
 from types import TracebackType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from foundry.schema.permission import Answer, Question
 
 
 class Still:
@@ -18,5 +22,9 @@ class Still:
         return None
 
     def ask(self, question: str) -> bool | None:
+        """Nobody is there."""
+        return None
+
+    def approve(self, question: "Question") -> "Answer | None":
         """Nobody is there."""
         return None

@@ -6,11 +6,14 @@ Progress goes to stderr and the result to stdout; with `--json` all events go to
 import sys
 from collections.abc import Callable
 from types import TracebackType
-from typing import Protocol, TextIO
+from typing import TYPE_CHECKING, Protocol, TextIO
 
 from foundry.cli.sink import Sink
 from foundry.cli.still import Still
 from foundry.schema.events import Event, RunEnded, RunStarted
+
+if TYPE_CHECKING:
+    from foundry.schema.permission import Answer, Question
 
 
 class View(Protocol):
@@ -35,6 +38,9 @@ class View(Protocol):
     def ask(self, question: str) -> bool | None:
         """Ask the person; None when nobody is there."""
 
+    def approve(self, question: "Question") -> "Answer | None":
+        """Ask the person about a tool call; None when nobody is there."""
+
 
 class Quiet(Still):
     """Only the result."""
@@ -58,7 +64,12 @@ class Quiet(Still):
 
 
 def make_view(
-    *, json: bool, quiet: bool, stdout: TextIO | None = None, stderr: TextIO | None = None
+    *,
+    json: bool,
+    quiet: bool,
+    verbose: bool = False,
+    stdout: TextIO | None = None,
+    stderr: TextIO | None = None,
 ) -> View:
     """The view that fits the wish and the streams (default: this process's own)."""
     out, err = Sink(stdout or sys.stdout), Sink(stderr or sys.stderr)
@@ -73,7 +84,7 @@ def make_view(
         from foundry.cli.live import Live, can_move
 
         if can_move(console := console_on(err)):
-            return Live(console, console_on(out))
+            return Live(console, console_on(out), verbose=verbose)
     from foundry.cli.plain import Plain
 
-    return Plain(out, err)
+    return Plain(out, err, verbose=verbose)

@@ -7,6 +7,7 @@ import click
 from foundry.cli.options import (
     limit_options,
     model_options,
+    permission_options,
     read_variables,
     run_options,
     view_options,
@@ -27,6 +28,7 @@ from foundry.cli.options import (
 @model_options
 @limit_options
 @yes_option
+@permission_options
 @view_options
 def command(name: str, context: str, spec: str | None, **options: Any) -> int:
     """Run the steps of a workflow with a model, unattended."""

@@ -12,11 +12,14 @@ from typing import Any, Literal
 from pydantic import BaseModel
 
 from foundry.conversation.budget import Allowance, affordable_output
-from foundry.conversation.masking import mask
-from foundry.conversation.tokens import estimate
+from foundry.conversation.compaction.summary import Writer, known
+from foundry.conversation.compaction.write_up import model_writer
+from foundry.conversation.gauge import Gauge
+from foundry.conversation.wording import reason, subject, with_breakpoint
 from foundry.errors import ContextOverflow
 from foundry.model.base import Model
-from foundry.schema.events import Masked, Observer, ToolRan, TurnEnded
+from foundry.model.editing import context_management
+from foundry.schema.events import Observer, ToolRan, TurnEnded
 from foundry.schema.journal import Spend
 from foundry.schema.messages import (
     Block,
@@ -32,9 +35,10 @@ from foundry.tools import submit
 from foundry.tools.base import Toolset
 
 Reason = Literal[
-    "submitted", "not_submitted", "rejected", "refused", "context_full", "cut", "turns", "minutes",
-    "budget", "deadline",
+    "submitted", "not_submitted", "rejected", "refused", "context_full", "restart", "cut", "turns",
+    "minutes", "budget", "deadline",
 ]  # fmt: skip
+"""`restart`: the threshold was reached, and the step wants to begin afresh then."""
 
 WORKING_WINDOW = 200_000
 """Tokens. Quality falls as a window fills, so a larger one is not used as if it were this good."""
@@ -43,6 +47,9 @@ REPLY_TOKENS = 32_000
 REMINDERS = 3
 CUTS = 3
 REJECTIONS = 6
+KNOWN = 24_000
+"""Characters of what a conversation that ends for want of room leaves behind."""
+
 KEPT_REJECTION = 600
 """Characters of a refused submission's reason that outlive the conversation."""
 
@@ -67,6 +74,8 @@ class Outcome:
     detail: str
     spend: Spend
     rejections: tuple[str, ...] = ()
+    known: str = ""
+    """With `restart`: what the conversation found out, for the one that comes after it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,11 +93,10 @@ class _Thread:
     """What changes while a conversation goes on."""
 
     messages: list[Message]
-    context_tokens: int
+    gauge: Gauge
     usage: Usage = field(default_factory=Usage)
     cost: float | None = 0.0
     turns: int = 0
-    peak: int = 0
     reminders: int = 0
     cuts: int = 0
     rejections: tuple[str, ...] = ()
@@ -109,16 +117,21 @@ class _Conversation:
         self.specs = brief.tools.specs()
         self.window = min(model.window, WORKING_WINDOW)
         self.started = allowance.now()
-        fixed = estimate(brief.system) + estimate(self.specs)
-        self.thread = _Thread([], fixed)
-        self._append("user", list(brief.opening))
+        threshold = int(self.window * allowance.budget.threshold)
+        gauge = Gauge(brief.id, model.name, self.window, threshold)
+        gauge.open((*brief.system, *self.specs), brief.opening)
+        opening: Message = {"role": "user", "content": [*brief.opening]}
+        self.thread = _Thread([opening], gauge)
+        watch.record(opening)
 
     def hold(self) -> Outcome:
         while True:
             ended = self.allowance.ended(self.thread.turns, self.started)
             if ended:
                 return self._outcome(ended, f"no submission after {self.thread.turns} turns")
-            self._make_room()
+            full = self._make_room()
+            if full is not None:
+                return full
             most = self._longest_reply()
             if not most:
                 return self._outcome("budget", "the money left does not pay for another call")
@@ -133,16 +146,16 @@ class _Conversation:
     def _ask(self, max_tokens: int) -> Reply:
         thread, begun = self.thread, time.perf_counter()
         request = ModelRequest(
-            self.brief.system, self.specs, _with_breakpoint(thread.messages), max_tokens
+            self.brief.system,
+            self.specs,
+            with_breakpoint(thread.messages),
+            max_tokens,
+            self._editing(),
         )
         reply = self.model.complete(request, self.watch.on_text)
-        cost = self.model.cost(reply.usage)
-        self.watch.spent(reply.usage, cost)
-        thread.usage += reply.usage
-        thread.cost = None if cost is None or thread.cost is None else thread.cost + cost
+        cost = self._paid(reply)
         thread.turns += 1
-        thread.context_tokens = reply.usage.context_tokens
-        thread.peak = max(thread.peak, thread.context_tokens)
+        thread.gauge.count(reply)
         self.watch.observe(
             TurnEnded(
                 step=self.brief.step,
@@ -152,12 +165,26 @@ class _Conversation:
                 cache_read_tokens=reply.usage.cache_read_tokens,
                 cache_write_tokens=reply.usage.cache_write_tokens,
                 cost_usd=cost,
-                context_share=thread.context_tokens / self.window,
+                context_share=thread.gauge.state.share,
                 seconds=time.perf_counter() - begun,
                 stop_reason=reply.stop_reason,
             )
         )
+        self.watch.observe(thread.gauge.told(self.brief.step))
         return reply
+
+    def _editing(self) -> dict[str, Any] | None:
+        if self.allowance.budget.compaction != "server":
+            return None
+        return context_management(self.thread.gauge.state.threshold)
+
+    def _paid(self, reply: Reply) -> float | None:
+        """Count what a reply cost; None where no price is known."""
+        thread, cost = self.thread, self.model.cost(reply.usage)
+        self.watch.spent(reply.usage, cost)
+        thread.usage += reply.usage
+        thread.cost = None if cost is None or thread.cost is None else thread.cost + cost
+        return cost
 
     def _answer(self, reply: Reply) -> Outcome | None:
         """React to a reply; an Outcome when the conversation is over."""
@@ -183,9 +210,9 @@ class _Conversation:
                 ToolRan(
                     step=self.brief.step,
                     tool=call.name,
-                    subject=_subject(call),
+                    subject=subject(call),
                     seconds=time.perf_counter() - begun,
-                    error=_reason(result.content) if result.is_error else "",
+                    error=reason(result.content) if result.is_error else "",
                 )
             )
             results.append(tool_result(call, result.content, is_error=result.is_error))
@@ -223,24 +250,29 @@ class _Conversation:
         self._say(words)
         return None
 
-    def _make_room(self) -> None:
-        thread = self.thread
-        threshold = int(self.window * self.allowance.budget.threshold)
-        excess = thread.context_tokens - threshold
-        if excess <= 0:
-            return
-        masked = mask(thread.messages, save=excess + threshold // 4)
-        if not masked.results:
-            return
-        before = thread.context_tokens
-        thread.messages = list(masked.messages)
-        thread.context_tokens = max(0, before - masked.saved)
-        self.watch.observe(Masked(self.brief.step, masked.results, before, thread.context_tokens))
+    def _make_room(self) -> Outcome | None:
+        """Compact a thread that reached its threshold, or end it where it is to begin afresh."""
+        thread, budget = self.thread, self.allowance.budget
+        if not thread.gauge.state.needs_compaction:
+            return None
+        if budget.on_full == "restart":
+            detail = f"the conversation reached {thread.gauge.state.share:.0%} of its window"
+            return self._outcome("restart", detail, known=known(thread.messages, KNOWN))
+        room = thread.gauge.make_room(thread.messages, self.brief.step, self._writer())
+        if room is not None:
+            thread.messages, event = room
+            self.watch.observe(event)
+        return None
+
+    def _writer(self) -> Writer | None:
+        if self.allowance.budget.compaction != "model":
+            return None
+        return model_writer(self.model, self._paid, self._longest_reply())
 
     def _longest_reply(self) -> int:
         wanted = min(self.model.max_output, REPLY_TOKENS)
         left = self.allowance.usd_left()
-        return affordable_output(self.model.cost, self.thread.context_tokens, left, wanted)
+        return affordable_output(self.model.cost, self.thread.gauge.tokens, left, wanted)
 
     def _say(self, words: str) -> None:
         """Speak to the model. An empty reply can't stand in a thread: there the last words grow."""
@@ -252,7 +284,7 @@ class _Conversation:
             "role": "user",
             "content": [*last["content"], text_block(words)],
         }
-        self.thread.context_tokens += estimate([text_block(words)])
+        self.thread.gauge.add([text_block(words)])
         self.watch.record({"role": "user", "content": [text_block(words)]})
 
     def _append(
@@ -261,40 +293,21 @@ class _Conversation:
         message: Message = {"role": role, "content": content}
         self.thread.messages.append(message)
         if not counted:
-            self.thread.context_tokens += estimate(content)
+            self.thread.gauge.add(message)
         self.watch.record(message)
 
-    def _outcome(self, reason: Any, detail: str, submission: BaseModel | None = None) -> Outcome:
+    def _outcome(
+        self, reason: Any, detail: str, submission: BaseModel | None = None, known: str = ""
+    ) -> Outcome:
         thread = self.thread
         spend = Spend(
             usage=thread.usage,
             cost_usd=None if thread.cost is None else round(thread.cost, 6),
             turns=thread.turns,
             seconds=round(self.allowance.now() - self.started, 3),
-            peak_tokens=thread.peak,
+            peak_tokens=thread.gauge.peak,
             window=self.window,
             model=self.model.name,
             conversation=self.brief.id,
         )
-        return Outcome(reason, submission, detail, spend, thread.rejections)
-
-
-def _with_breakpoint(messages: list[Message]) -> tuple[Message, ...]:
-    """The messages with a cache breakpoint at the end, so that the next turn reads this one."""
-    *earlier, last = messages
-    *blocks, block = last["content"]
-    marked: Block = {**block, "cache_control": {"type": "ephemeral"}}
-    return (*earlier, {"role": last["role"], "content": [*blocks, marked]})
-
-
-def _subject(call: ToolCall) -> str:
-    """What a call is about, in a few words: its command, pattern or path."""
-    arguments = call.arguments if isinstance(call.arguments, dict) else {}
-    given = [arguments.get(key) for key in ("command", "pattern", "path")]
-    first = next((each for each in given if isinstance(each, str) and each.strip()), "")
-    return first.strip().split("\n", 1)[0][:200]
-
-
-def _reason(text: str) -> str:
-    """The start of an error on one line."""
-    return " ".join(text.split())[:200]
+        return Outcome(reason, submission, detail, spend, thread.rejections, known)

@@ -1,26 +1,52 @@
 """How many tokens something will be. An estimate: the truth is what the last reply reported."""
 
 import json
+import re
 from collections.abc import Iterable
 from typing import Any
 
 from foundry.schema.messages import Block
 
 CHARACTERS_PER_TOKEN = 3.5
-"""On the safe side of what current models use for code and English."""
+"""Where no model is known: on the safe side of what most use for code and English."""
+
+OLDER, NEWEST = 4.0, 2.8
+"""Characters a token of Claude up to 4.6 and of most others, and of Claude since Opus 4.7."""
+
+_VERSION = re.compile(r"claude-[a-z]+-(\d{1,2})(?:[-.](\d{1,2}))?(?!\d)")
+_IMAGE = 6_000
+"""An image costs by its size in pixels, at most about so many characters' worth."""
 
 
-def estimate(blocks: Iterable[Block]) -> int:
+def characters_per_token(model: str) -> float:
+    """What to expect of a model before it has reported anything."""
+    found = _VERSION.search(model.lower())
+    if found is None:
+        return OLDER
+    version = int(found[1]), int(found[2] or 0)
+    return NEWEST if version >= (4, 7) else OLDER
+
+
+def estimate(blocks: Iterable[Block], per_token: float = CHARACTERS_PER_TOKEN) -> int:
     """Tokens of these blocks, estimated from their length."""
-    return int(sum(_length(block) for block in blocks) / CHARACTERS_PER_TOKEN)
+    return int(characters(blocks) / per_token)
+
+
+def characters(blocks: Iterable[Block] | str) -> int:
+    """The length of content as a model reads it; plain text is one block of it."""
+    return len(blocks) if isinstance(blocks, str) else sum(_length(block) for block in blocks)
 
 
 def _length(block: Block) -> int:
     match block.get("type"):
         case "text":
             return len(block["text"])
-        case "tool_result" if isinstance(block["content"], str):
-            return len(block["content"]) + 60
+        case "tool_result":
+            return characters(block.get("content") or "") + 60
+        case "thinking":
+            return len(block.get("thinking", ""))  # its signature is no text to the model
+        case "image":
+            return _IMAGE
         case _:
             return len(json.dumps(block, default=_opaque))
 

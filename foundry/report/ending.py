@@ -9,6 +9,7 @@ from foundry.report.lines import FAILED, NEUTRAL, OK, Line, Tone
 from foundry.schema.events import RunEnded
 from foundry.schema.run import Status
 
+OVER = {each for each in Status if each.over}
 MARKS: dict[str, tuple[str, Tone]] = {
     Status.VERIFIED: (OK, "good"),
     Status.UNVERIFIED: (NEUTRAL, "warn"),
@@ -16,7 +17,6 @@ MARKS: dict[str, tuple[str, Tone]] = {
     Status.PAUSED: (NEUTRAL, "warn"),
     Status.INTERRUPTED: (NEUTRAL, "warn"),
 }
-OVER = (Status.VERIFIED, Status.UNVERIFIED)
 
 
 def ending(event: RunEnded, resume: str = "") -> tuple[Line, ...]:
@@ -26,7 +26,10 @@ def ending(event: RunEnded, resume: str = "") -> tuple[Line, ...]:
         *(_next(event) if event.status in OVER else _again(event, resume)),
         *_look(event),
     ]
-    shown = (Line(text, label=label, fit="whole") for label, text in _once(rows))
+    shown = (
+        Line(text, label=label, fit="wrap" if label == "built" else "whole")
+        for label, text in _once(rows)
+    )
     return (Line(""), verdict(event), *shown)
 
 

@@ -6,7 +6,9 @@ from typing import Literal
 from foundry.report import units
 from foundry.report.safe import safe
 
-Tone = Literal["plain", "good", "bad", "warn", "dim", "strong"]
+Tone = Literal["plain", "good", "bad", "warn", "dim", "strong", "act"]
+"""`act`: something was done, neither well nor badly."""
+
 Fit = Literal["cut", "wrap", "whole"]
 """What becomes of a line that is too long: cut, wrapped at words, or left for the terminal to break
 so that what is copied from it (a path, a command) stays in one piece."""
@@ -40,7 +42,7 @@ class Figures:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """`label` is a short column before the text.
+    """`label` is a short column before the text, `rest` what came of it, after it.
 
     Text is made safe here, so that no renderer can forget it.
     """
@@ -52,17 +54,19 @@ class Line:
     figures: Figures | None = None
     indent: int = 0
     fit: Fit = "cut"
+    rest: str = ""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "text", safe(self.text))
         object.__setattr__(self, "label", safe(self.label))
+        object.__setattr__(self, "rest", safe(self.rest))
 
 
 def plain(line: Line) -> str:
     """The line for a file: no colour, no padding to a width, nothing cut."""
     head = INDENT * line.indent + (f"{line.mark} " if line.mark else "")
     label = f"{line.label:<{label_width(line)}} " if line.label else ""
-    text = f"{head}{label}{line.text}"
+    text = f"{head}{label}{line.text}{line.rest and f' · {line.rest}'}"
     if line.figures is None:
         return text.rstrip()
     seconds, tokens, cost, context, commit = line.figures.cells()

@@ -4,35 +4,47 @@ The live view, the plain view and `foundry log` show the same lines.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, Literal
 
-from foundry.report import units
+from foundry.report import details, units
 from foundry.report.ending import ending
 from foundry.report.levels import confinement
 from foundry.report.lines import FAILED, NEUTRAL, OK, RESET, Figures, Line, Tone
 from foundry.schema.events import (
     AttemptFailed,
     CheckRan,
+    Compacted,
     Event,
-    Masked,
     Note,
     RunEnded,
     RunStarted,
     StepEnded,
     StepStarted,
-    ToolRan,
-    TurnEnded,
     Waiting,
 )
+from foundry.schema.redact import redacted
 
 Lines = tuple[Line, ...]
+Detail = Literal["steps", "all", "heads", "everything"]
+"""`steps`: what begins, ends and goes wrong; `all`: reasoning, calls and results as well;
+`everything`: also what follows from other lines; `heads`: of that a line for each event."""
 
 CHECK_MARKS: dict[str, tuple[str, Tone]] = {
     "passed": (OK, "good"),
     "failed": (FAILED, "bad"),
     "preexisting": (NEUTRAL, "warn"),
     "not_run": (NEUTRAL, "dim"),
+}
+
+
+PROSE = ("limits", "sandbox")
+"""Rows that nobody copies: they may be wrapped."""
+
+COMPACTION: dict[str, Callable[[int], str]] = {
+    "mask": lambda count: f"{units.counted(count, 'old tool result')} masked",
+    "outdated": lambda count: f"{units.counted(count, 'outdated result')} dropped",
+    "summary": lambda count: f"{units.counted(count, 'message')} summed up",
 }
 
 
@@ -50,9 +62,10 @@ class _Phase:
 
 @dataclass
 class Narrator:
-    """Tells a run. With `details` every turn and tool call is a line too."""
+    """Tells a run, without the secrets that `secrets` knows or that look like some."""
 
-    details: bool = False
+    detail: Detail = "steps"
+    secrets: tuple[str, ...] = ()
     started: RunStarted | None = None
     step: StepStarted | None = None
     phase: _Phase | None = None
@@ -60,8 +73,16 @@ class Narrator:
 
     def tell(self, event: Event) -> Lines:
         """The lines that an event is worth; often none."""
-        worded = _WORDS.get(type(event))
-        return worded(self, event) if worded else ()
+        event = self.clean(event)
+        if told := _WORDS.get(type(event)):
+            return told(self, event)
+        detailed = _DETAILS.get(self.detail)
+        return detailed(event) if detailed else ()
+
+    def clean(self, event: Event) -> Event:
+        """The event without secrets."""
+        texts = {each.name: getattr(event, each.name) for each in fields(event)}
+        return replace(event, **{name: redacted(v, self.secrets) for name, v in texts.items()})
 
     def label(self) -> str:
         """The step that runs now, as its lines are headed: `builder 2/5`."""
@@ -130,42 +151,23 @@ class Narrator:
         verdict = event.verdict
         if event.status == "preexisting":
             verdict += ", as before this run"
-        text = f"{event.name} · {verdict} · {units.duration(event.seconds)}"
-        return (Line(text, mark, tone=tone, indent=1),)
+        rest = f"{verdict} · {units.duration(event.seconds)}"
+        return (Line(event.name, mark, tone=tone, indent=1, rest=rest),)
 
     def _waiting(self, event: Waiting) -> Lines:
         wait = units.duration(event.seconds)
         text = f"{event.reason}: retry {event.attempt} in {wait}"
         return (Line(text, NEUTRAL, tone="warn", indent=1, fit="wrap"),)
 
-    def _masked(self, event: Masked) -> Lines:
+    def _compacted(self, event: Compacted) -> Lines:
         before, after = units.tokens(event.tokens_before), units.tokens(event.tokens_after)
-        what = units.counted(event.results, "old tool result")
-        return (Line(f"{what} masked: context {before} → {after} tokens", tone="dim", indent=1),)
+        what = ", ".join(COMPACTION[stage](count) for stage, count in event.stages.items()
+                         if stage in COMPACTION)  # fmt: skip
+        text = f"{what}: context {before} → {after} tokens"
+        return (Line(text, tone="dim", indent=1),)
 
     def _note(self, event: Note) -> Lines:
         return (Line(event.text, NEUTRAL, tone="warn", indent=1 if self.step else 0, fit="wrap"),)
-
-    def _turn(self, event: TurnEnded) -> Lines:
-        if not self.details:
-            return ()
-        used = event.input_tokens + event.cache_read_tokens + event.cache_write_tokens
-        parts = (
-            f"turn {event.turn}",
-            f"{units.tokens(used)} in, {units.tokens(event.output_tokens)} out",
-            units.money(event.cost_usd),
-            f"context {units.share(event.context_share)}",
-            units.duration(event.seconds),
-        )
-        return (Line(" · ".join(parts), tone="dim", indent=1),)
-
-    def _tool(self, event: ToolRan) -> Lines:
-        if not self.details:
-            return ()
-        text = f"{tool_line(event)} · {units.duration(event.seconds)}"
-        if event.error:
-            text += f" · {event.error}"
-        return (Line(text, tone="bad" if event.error else "dim", indent=2),)
 
     def _run_ended(self, event: RunEnded) -> Lines:
         resume = self.started.resume if self.started else ""
@@ -187,11 +189,15 @@ _WORDS: dict[type[Event], Callable[[Narrator, Any], Lines]] = {
     AttemptFailed: Narrator._attempt_failed,
     CheckRan: Narrator._check,
     Waiting: Narrator._waiting,
-    Masked: Narrator._masked,
+    Compacted: Narrator._compacted,
     Note: Narrator._note,
-    TurnEnded: Narrator._turn,
-    ToolRan: Narrator._tool,
     RunEnded: Narrator._run_ended,
+}
+
+_DETAILS: dict[Detail, Callable[[Event], Lines]] = {
+    "all": details.whole,
+    "heads": details.heads,
+    "everything": details.everything,
 }
 
 
@@ -208,7 +214,11 @@ def banner(event: RunStarted) -> Lines:
     }
     verb = "goes on" if event.resumed else "begins"
     head = Line(f"Foundry: run {event.run} {verb}", tone="strong")
-    lines = (Line(text, label=name, fit="whole") for name, text in rows.items() if text)
+    lines = (
+        Line(text, label=name, fit="wrap" if name in PROSE else "whole")
+        for name, text in rows.items()
+        if text
+    )
     return (head, *lines, Line(""))
 
 
@@ -219,8 +229,3 @@ def label(step: StepStarted) -> str:
     return (
         f"{step.phase} {step.number}/{step.total}" if step.total else f"{step.phase} {step.number}"
     )
-
-
-def tool_line(event: ToolRan) -> str:
-    """`run_command: pytest -q`."""
-    return f"{event.tool}: {event.subject}" if event.subject else event.tool

@@ -12,11 +12,12 @@ STYLES = {
     "warn": "yellow",
     "dim": "dim",
     "strong": "bold",
+    "act": "cyan",
 }
 HEADINGS = ("time", "tokens", "cost", "ctx", "commit")
 WIDTHS = (7, 6, 7, 4, 7)
-NARROW = (0, 3, 4)
-"""The columns that a terminal under 80 columns has room for."""
+ROOM = {79: (0, 1, 2, 3, 4), 56: (0, 3, 4), 0: (0, 3)}
+"""The columns that a terminal has room for, by its width."""
 
 GAP = "  "
 
@@ -25,7 +26,7 @@ def show(console: Console, line: Line) -> None:
     """Print a line."""
     text = styled(line, console.width - 1)
     if line.fit == "wrap":
-        head = INDENT * line.indent + "  "
+        head = INDENT * line.indent + " " * (label_width(line) + 1 if line.label else 2)
         first, *more = text.wrap(console, console.width - 1 - len(head))
         text = Text("\n").join([first, *(Text(head) + part for part in more)])
     console.print(text, soft_wrap=True)
@@ -41,12 +42,23 @@ def styled(line: Line, width: int) -> Text:
         head.append(f"{line.label:<{label_width(line)}} ", "bold" if line.figures else "dim")
     head.append(line.text, _text_style(line))
     if line.figures is None:
-        return cut(head, width) if line.fit == "cut" else head
+        return _with_rest(head, line, width)
     tail = figures(line.figures, width)
     room = width - tail.cell_len - len(GAP)
     head = cut(head, room)
     head.pad_right(room - head.cell_len)
     return Text.assemble(head, GAP, tail)
+
+
+def _with_rest(head: Text, line: Line, width: int) -> Text:
+    """What came of something is told whole where there is room for it, the thing itself cut."""
+    rest = Text(
+        f" · {line.rest}" if line.rest else "", STYLES["bad" if line.tone == "bad" else "dim"]
+    )
+    if line.fit != "cut":
+        return head + rest
+    room = max(width - rest.cell_len, width // 2)
+    return cut(cut(head, room) + rest, width)
 
 
 def headings(width: int) -> Text:
@@ -68,10 +80,11 @@ def cut(text: Text, width: int) -> Text:
 
 
 def _columns(cells: tuple[str, ...], width: int) -> str:
-    chosen = range(len(cells)) if width >= 79 else NARROW
+    chosen = next(columns for least, columns in ROOM.items() if width >= least)
     return GAP.join(f"{cells[n]:>{WIDTHS[n]}}" for n in chosen)
 
 
 def _text_style(line: Line) -> str:
-    """A tick is enough colour for what went well; what went wrong is coloured whole."""
-    return "" if line.tone == "good" and line.figures else STYLES[line.tone]
+    """A mark is enough colour for what went well; what went wrong is coloured whole."""
+    plain = line.tone == "act" or (line.tone == "good" and line.figures)
+    return "" if plain else STYLES[line.tone]

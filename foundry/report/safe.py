@@ -7,6 +7,8 @@ characters that reorder a line. They are shown as what they are, never carried o
 _JOINERS = "\u200c\u200d"  # these stand inside ordinary words and emoji
 _ASCII = str.maketrans({
     "✓": "+", "✗": "x", "●": "*", "🔄": ">>", "…": ".", "·": "-", "→": ">", "“": '"', "”": '"',
+    "💭": "..", "🔍": "??", "📖": "<<", "✏": "~", "\ufe0f": "", "📝": "~~", "▶": "$", "⏺": "*",
+    "█": "#", "░": ".", "↑": "^",
 })  # fmt: skip
 
 

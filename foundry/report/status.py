@@ -6,12 +6,14 @@ from typing import Literal
 
 from pydantic import Field
 
+from foundry.engine.chosen import kept
+from foundry.engine.lines import title
 from foundry.engine.summary import Facts, session_summary
-from foundry.errors import JournalError, ProjectError
+from foundry.errors import JournalError, ProjectError, WorkflowError
 from foundry.report.narrate import Narrator
 from foundry.report.replay import Logged, replay
-from foundry.report.working import is_worked_on, worker
 from foundry.schema.base import Value, now
+from foundry.schema.events import Stats
 from foundry.schema.journal import Entry, Start, Stop
 from foundry.schema.run import Status
 from foundry.schema.summary import PhaseSummary, SessionSummary, TaskSummary, TestSummary
@@ -19,6 +21,7 @@ from foundry.schema.workflow import Workflow
 from foundry.store import journal, runs, sessionlog
 from foundry.store.git import Repository
 from foundry.store.ledger import Ledger
+from foundry.store.lock import holder, is_locked
 from foundry.store.project import Project
 from foundry.workflow.cursor import Cursor, Instruction, after, due
 from foundry.workflow.load import builtin
@@ -27,7 +30,6 @@ TAIL = 200_000
 """Bytes of the newest log that are read: more than any step's last words."""
 
 KILLED = "the process that worked on it is gone; no accepted step is lost"
-OVER = (Status.VERIFIED, Status.UNVERIFIED)
 
 PhaseState = Literal["done", "running", "begun", "pending", "skipped"]
 
@@ -80,10 +82,10 @@ def status_of(project: Project) -> StatusReport:
         raise ProjectError(
             f"the run in {project.root} never began", hint='Start one with `foundry build "..."`'
         )
-    held = is_worked_on(project)
+    held = is_locked(project)
     status, reason = _standing(entries[-1], held=held)
-    workflow = builtin(entries[0].workflow)
-    cursor, complaints = _fold(workflow, entries)
+    workflow, complaints = _workflow(entries[0])
+    cursor, unexplained = _fold(workflow, entries)
     repository = Repository(project.root)
     facts = Facts(
         workflow=workflow,
@@ -95,7 +97,18 @@ def status_of(project: Project) -> StatusReport:
         spent_in_all=Ledger(runs.ledger_path(entries[0].run)).total,
     )
     summary = session_summary(facts, status, reason, entries[-1].at)
-    return _report(project, facts, summary, complaints, held=held)
+    return _report(project, facts, summary, (*complaints, *unexplained), held=held)
+
+
+def _workflow(start: Start) -> tuple[Workflow, tuple[str, ...]]:
+    """The run's workflow; where this home lost it, the shipped one of its name and a complaint."""
+    try:
+        return kept(start).workflow, ()
+    except JournalError as error:
+        try:
+            return builtin(start.workflow), (str(error),)
+        except WorkflowError:
+            raise error from None
 
 
 def _report(
@@ -117,13 +130,13 @@ def _report(
         spec=next((line.strip() for line in summary.spec.splitlines() if line.strip()), ""),
         status=summary.status,
         reason=summary.reason,
-        pid=worker(project) if held else None,
+        pid=holder(project) if held else None,
         place=root,
         branch=summary.branch,
         started_at=summary.started_at,
         elapsed_seconds=round(((now() if held else last) - summary.started_at).total_seconds(), 3),
         active_seconds=summary.active_seconds,
-        due=_title(instruction) if instruction and summary.status not in OVER else "",
+        due=_title(instruction) if instruction and not summary.status.over else "",
         last_activity=_activity(logged, facts.journal[-1]),
         last_activity_at=last,
         phases=tuple(
@@ -138,7 +151,7 @@ def _report(
         peak_context_share=summary.peak_context_share,
         warnings=(*summary.warnings, *complaints),
         log=str(log) if log else "",
-        resume="" if held or summary.status in OVER else f"foundry resume {shlex.quote(root)}",
+        resume="" if held or summary.status.over else f"foundry resume {shlex.quote(root)}",
     )
 
 
@@ -170,11 +183,9 @@ def _phase(phase: PhaseSummary, at_work: str, *, held: bool) -> PhaseStatus:
 
 
 def _title(instruction: Instruction) -> str:
-    task = instruction.context.get("task")
-    title = instruction.step.title or (task["title"] if isinstance(task, dict) else "")
     number = f" {instruction.number}" if instruction.number else ""
     of = f"/{instruction.total}" if instruction.total else ""
-    return f"{instruction.phase}{number}{of}: {title or instruction.id}"
+    return f"{instruction.phase}{number}{of}: {title(instruction)}"
 
 
 def _last_words(project: Project) -> list[Logged]:
@@ -191,10 +202,10 @@ def _last_words(project: Project) -> list[Logged]:
 
 def _activity(logged: list[Logged], last: Entry) -> str:
     """The last thing that happened, in the words of the log."""
-    narrator, told = Narrator(details=True), ""
+    narrator, told = Narrator(detail="all"), ""
     for each in logged:
         lines = [line for line in narrator.tell(each.event) if line.text]
-        if lines:
+        if lines and not isinstance(each.event, Stats):
             first = lines[0]
             told = f"{first.label}: {first.text}" if first.label else first.text
     return told or f"{last.kind} {getattr(last, 'step', '')}".strip()

@@ -9,7 +9,12 @@ POLL_SECONDS = 0.2
 
 def whole_lines(path: Path) -> list[str]:
     """The lines that are finished; the torn one of a killed process is not among them."""
-    return path.read_text(encoding="utf-8", errors="replace").split("\n")[:-1]
+    return _parts(path)[:-1]
+
+
+def is_torn(path: Path) -> bool:
+    """Whether the last line was never finished."""
+    return bool(_parts(path)[-1])
 
 
 def follow(path: Path, goes_on: Callable[[], bool]) -> Iterator[str]:
@@ -25,3 +30,7 @@ def follow(path: Path, goes_on: Callable[[], bool]) -> Iterator[str]:
                 return
             if not lines:
                 time.sleep(POLL_SECONDS)
+
+
+def _parts(path: Path) -> list[str]:
+    return path.read_bytes().decode("utf-8", errors="replace").split("\n")

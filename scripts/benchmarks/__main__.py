@@ -8,15 +8,29 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from scripts.benchmarks import context, overhead, scale, startup, tokens
+from scripts.benchmarks import (
+    compaction,
+    context,
+    mcp,
+    overhead,
+    retrieval,
+    scale,
+    startup,
+    tokens,
+    workflow,
+)
 from scripts.benchmarks.figure import Figure
 
 BENCHMARKS: dict[str, Callable[[], list[Figure]]] = {
     "startup": startup.measure,
+    "workflow": workflow.measure,
+    "mcp": mcp.measure,
     "overhead": overhead.measure,
     "tokens": tokens.measure,
     "context": context.measure,
+    "compaction": compaction.measure,
     "scale": scale.measure,
+    "retrieval": retrieval.measure,
 }
 
 

@@ -3,8 +3,8 @@
 from foundry.schema.events import (
     AttemptFailed,
     CheckRan,
+    Compacted,
     Event,
-    Masked,
     Note,
     RunEnded,
     RunStarted,
@@ -48,7 +48,7 @@ BUILD: tuple[Event, ...] = (
     step_ended("builder[1]/task", "builder", "Add the store"),
     StepStarted(TASK, "builder", "Add the commands", 1, True, 2, 2),
     Waiting("429 rate limited", 12.0, 1),
-    Masked(TASK, 3, 62_000, 20_000),
+    Compacted(TASK, "c", 62_000, 20_000, 67.7, 40, 40, {"mask": 3}),
     AttemptFailed(TASK, 1, "not_submitted", "no submission", "salvage/a.patch"),
     StepStarted(TASK, "builder", "Add the commands", 2, True, 2, 2),
     CheckRan(TASK, "verify cli", "pytest", "passed", "exit code 0", 1.23),

@@ -10,13 +10,14 @@ from hypothesis import strategies as st
 
 from foundry.conversation import loop
 from foundry.conversation.budget import Allowance
+from foundry.conversation.compaction.write_up import HEADINGS
 from foundry.conversation.loop import Brief, Outcome, Watchers, converse
 from foundry.errors import ModelRejected, ToolError
 from foundry.model.anthropic import AnthropicModel
 from foundry.model.rehearsal import faults
 from foundry.model.rehearsal.script import Turn, call, say, turn
 from foundry.model.rehearsal.server import RehearsalServer
-from foundry.schema.events import Masked, ToolRan
+from foundry.schema.events import Compacted, ContextUpdated, ToolRan, TurnEnded
 from foundry.schema.messages import text_block
 from foundry.schema.work import SummarySubmission
 from foundry.schema.workflow import Budget
@@ -37,6 +38,7 @@ class Stage:
 
     def __init__(self, *turns: Turn, ending: Iterable[Turn] = (), window: int = 200_000) -> None:
         self.turns = itertools.chain(turns, ending)
+        self.script: Callable[[Any], Turn] | None = None
         self.window = window
         self.notes: list[str] = []
         self.events: list[Any] = []
@@ -53,14 +55,21 @@ class Stage:
             "now": lambda: 0.0,
             **allowed,
         }
-        with serve(lambda _request: next(self.turns)) as self.server:
+        with serve(self.script or (lambda _request: next(self.turns))) as self.server:
             model = AnthropicModel(
                 MODEL, base_url=self.server.url, retry=FAST, read_timeout=5, window=self.window
             )
             try:
-                return converse(self._brief(), model, Allowance(**limits), self._watchers())
+                watchers = self._watchers()
+                self.outcome = converse(self._brief(), model, Allowance(**limits), watchers)
+                return self.outcome
             finally:
                 model.close()
+
+    @property
+    def headers(self) -> list[Any]:
+        assert self.server is not None
+        return [each.headers for each in self.server.requests]
 
     @property
     def asked(self) -> list[Any]:
@@ -268,16 +277,142 @@ def test_a_reply_is_never_longer_than_the_money_left_pays_for():
     assert loop.REPLY_TOKENS > body["max_tokens"] > 1_000
 
 
-def test_old_results_are_masked_before_the_window_fills():
-    stage = Stage(*(note(str(n)) for n in range(30)), DONE, window=40_000)
+def loud(stage: Stage) -> Stage:
+    """Its tool answers with 8,000 characters."""
     stage.answer = lambda text: f"{text}:" + "x" * 8_000
+    return stage
+
+
+def test_old_results_are_masked_before_the_window_fills():
+    stage = loud(Stage(*(note(str(n)) for n in range(30)), DONE, window=40_000))
     outcome = stage.hold()
     assert outcome.reason == "submitted"
     assert outcome.spend.context_share < 0.4
-    masked = [event for event in stage.events if isinstance(event, Masked)]
-    assert masked
-    assert all(event.tokens_after < event.tokens_before for event in masked)
+    compacted = [event for event in stage.events if isinstance(event, Compacted)]
+    assert compacted
+    assert all(event.tokens_after < event.tokens_before for event in compacted)
+    assert all(set(event.stages) == {"mask"} for event in compacted)
     assert sum("[Taken out" in str(message) for message in stage.asked[-1]["messages"]) > 10
+
+
+def test_the_thread_changes_seldom_for_the_prompt_cache():
+    stage = loud(Stage(*(note(str(n)) for n in range(30)), DONE, window=60_000))
+    stage.hold()
+    changes = sum(isinstance(event, Compacted) for event in stage.events)
+    assert 1 <= changes <= 30 / 3
+
+
+def test_what_is_taken_out_is_still_in_the_transcript():
+    stage = loud(Stage(*(note(str(n)) for n in range(30)), DONE, window=40_000))
+    stage.hold()
+    assert "Taken out" in str(stage.asked[-1])
+    blocks = [block for message in stage.recorded for block in message["content"]]
+    told = [block["content"] for block in blocks if block["type"] == "tool_result"]
+    assert told == [*(stage.answer(str(n)) for n in range(30)), "Accepted."]
+
+
+def talkative(number: int) -> Turn:
+    """A turn whose words are what fills the window: no result could be masked."""
+    return turn(say(f"The problem is in src/part{number}.py. " + "So it goes. " * 700),
+                call("note", text=str(number)))  # fmt: skip
+
+
+def test_older_messages_become_a_ledger_when_masking_is_not_enough():
+    stage = Stage(*(talkative(n) for n in range(20)), DONE, window=40_000)
+    outcome = stage.hold()
+    assert outcome.reason == "submitted"
+    assert outcome.spend.context_share < 0.4
+    compacted = [event for event in stage.events if isinstance(event, Compacted)]
+    assert len(compacted) > 1
+    assert all(event.messages_after < event.messages_before for event in compacted)
+    opening, told, *_ = [block["text"] for block in stage.asked[-1]["messages"][0]["content"]]
+    assert opening == "# Step: it\nDo it."
+    assert told.startswith("<ledger ")
+    whole = str(stage.asked[-1]["messages"])
+    assert all(f"src/part{number}.py" in whole for number in range(20))
+
+
+def test_restart_ends_it_at_the_threshold_with_what_is_known():
+    stage = Stage(*(talkative(n) for n in range(20)), DONE, window=40_000)
+    outcome = stage.hold(Budget(turns=40, on_full="restart"))
+    assert outcome.reason == "restart"
+    assert len(stage.asked) < 10
+    assert "The problem is in src/part0.py." in outcome.known
+    assert "3" in outcome.detail
+    assert not any(isinstance(event, Compacted) for event in stage.events)
+
+
+ACCOUNT = "\n".join(f"{heading}\nIn src/part0.py." for heading in HEADINGS)
+
+
+def written_up(reply: Turn, share: float = 0.3) -> Stage:
+    """A conversation that a model sums up with this reply, each time it is asked."""
+    stage = Stage(window=40_000)
+    left = iter(range(12))
+
+    def answer(request: Any) -> Turn:
+        if "has to be taken out to save" in words(request):
+            return reply
+        number = next(left, None)
+        return DONE if number is None else talkative(number)
+
+    stage.script = answer
+    stage.hold(Budget(turns=40, compaction="model", threshold=share))
+    return stage
+
+
+def test_a_model_may_write_the_ledger_up_and_what_it_forgets_is_kept():
+    stage = written_up(turn(say(ACCOUNT)))
+    ledger = stage.asked[-1]["messages"][0]["content"][1]["text"]
+    assert "## Summary\n### Objective\nIn src/part0.py." in ledger
+    assert all(f"src/part{number}.py" in str(stage.asked[-1]) for number in range(12))
+    spent = [event for event in stage.events if isinstance(event, TurnEnded)]
+    assert stage.outcome.spend.usage.output_tokens > sum(event.output_tokens for event in spent)
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        turn(say("I would rather not.")),
+        turn(say(ACCOUNT), fault=faults.stop("max_tokens")),
+        turn(say(ACCOUNT), fault=faults.status(400)),
+        turn(fault=faults.stop("refusal")),
+    ],
+    ids=["headings", "cut", "error", "refused"],
+)
+def test_where_the_model_fails_code_sums_up_alone(reply):
+    stage = written_up(reply)
+    assert stage.outcome.reason == "submitted"
+    ledger = stage.asked[-1]["messages"][0]["content"][1]["text"]
+    assert ledger.startswith("<ledger ")
+    assert "## Summary" not in ledger
+    assert "The problem is in src/part" in ledger
+
+
+def test_the_server_edits_the_context_only_when_that_is_asked_for():
+    stage = Stage(note("a"), DONE)
+    stage.hold()
+    assert "context_management" not in stage.asked[0]
+    assert stage.headers[0].get("anthropic-beta", "") == ""
+    stage = Stage(note("a"), DONE)
+    stage.hold(Budget(turns=40, compaction="server"))
+    kinds = [edit["type"] for edit in stage.asked[0]["context_management"]["edits"]]
+    assert kinds == ["clear_tool_uses_20250919", "compact_20260112"]
+    assert "context-management-2025-06-27" in stage.headers[0]["anthropic-beta"]
+
+
+def test_every_turn_tells_how_full_the_window_is():
+    stage = loud(Stage(note("a"), note("b"), DONE))
+    stage.hold()
+    told = [event for event in stage.events if isinstance(event, ContextUpdated)]
+    turns = [event for event in stage.events if isinstance(event, TurnEnded)]
+    assert [each.total_tokens for each in told] == [
+        each.input_tokens + each.cache_read_tokens + each.cache_write_tokens + each.output_tokens
+        for each in turns
+    ]
+    assert all(sum(each.breakdown.values()) == each.total_tokens for each in told)
+    assert told[1].breakdown["messages"] > told[0].breakdown["messages"]
+    assert [each.message_count for each in told] == [2, 4, 6]
 
 
 replies = st.sampled_from(

@@ -526,6 +526,40 @@ def test_strange_servers(reply, error, words):
     assert words in str(caught.value)
 
 
+CUTS = {
+    "the connection": faults.cut(after=4, times=2),
+    "the stream": faults.early_end(times=2),
+}
+
+
+@pytest.mark.parametrize("fault", CUTS.values(), ids=CUTS)
+def test_what_was_cut_is_billed_with_the_reply(fault):
+    usage = Usage(input_tokens=3, output_tokens=5, cache_read_tokens=7, cache_write_tokens=11)
+    with serve(fault, usage=usage) as server, Asked(server.url) as asked:
+        reply = asked.ask()
+    assert reply.usage.input_tokens == 3 * usage.input_tokens
+    assert reply.usage.cache_read_tokens == 3 * usage.cache_read_tokens
+    assert reply.usage.cache_write_tokens == 3 * usage.cache_write_tokens
+    assert reply.context == usage  # how full the window is, the last attempt alone tells
+
+
+def test_what_was_cut_is_billed_with_the_error():
+    usage = Usage(input_tokens=3, cache_read_tokens=7)
+    fault = faults.cut(after=4, times=-1)
+    retry = RetryPolicy(attempts=2, jitter=0)
+    with serve(fault, usage=usage) as server, Asked(server.url, retry=retry) as asked:
+        with pytest.raises(ModelUnavailable) as caught:
+            asked.ask()
+    billed = Usage(**caught.value.billed)
+    assert (billed.input_tokens, billed.cache_read_tokens) == (6, 14)
+
+
+def test_what_was_never_answered_is_not_billed():
+    with serve(faults.status(529)) as server, Asked(server.url) as asked:
+        reply = asked.ask()
+    assert (reply.usage, reply.last_usage) == (server.billed, None)
+
+
 def test_a_deprecated_model_is_used_without_a_word():
     with serve() as server, Asked(server.url, name="claude-sonnet-4-5") as asked:
         assert asked.ask().text == "I write it."  # a warning would be an error here

@@ -212,3 +212,21 @@ def test_what_is_mended_can_be_encoded(words):
     json.dumps(mended, ensure_ascii=False).encode()
     if all(not 0xD800 <= ord(c) <= 0xDFFF for c in words):
         assert mended == {words: [words, 1]}
+
+
+def test_several_rounds_of_one_reply_are_added_up_and_the_last_one_kept():
+    """The server compacted first: the top level tells of the last round alone."""
+    rounds = [
+        {"type": "compaction", "input_tokens": 55_000, "output_tokens": 300},
+        {"type": "message", "input_tokens": 220, "cache_read_input_tokens": 9, "output_tokens": 7},
+    ]
+    counted = {"input_tokens": 220, "output_tokens": 7, "iterations": rounds}
+    reply = read_reply([START, *text("Hi"), end(**counted), STOP])
+    assert reply.usage == Usage(input_tokens=55_220, cache_read_tokens=9, output_tokens=307)
+    assert reply.context == Usage(input_tokens=220, cache_read_tokens=9, output_tokens=7)
+
+
+def test_one_round_is_the_reply():
+    rounds = [{"type": "message", "input_tokens": 20, "output_tokens": 7}]
+    reply = read_reply([START, *text("Hi"), end(output_tokens=7, iterations=rounds), STOP])
+    assert reply.context == reply.usage == Usage(input_tokens=20, output_tokens=7)

@@ -9,9 +9,9 @@ import pytest
 
 from foundry.errors import ArtifactError
 from foundry.schema.base import Json, now
-from foundry.schema.learning import FILES, Feedback, Pattern, PatternFile, Recommendation
+from foundry.schema.learning import Feedback, Pattern, PatternFile, Recommendation
 from foundry.schema.run import Status
-from foundry.store.pattern_import import import_file, read_foreign
+from foundry.store.pattern_import import read_file, read_foreign
 from foundry.store.patterns import Library, learn
 
 DAY = date(2026, 1, 2)
@@ -124,23 +124,14 @@ def test_a_date_that_is_none_is_left_out(name: str) -> None:
     assert pattern.first_seen == pattern.last_seen
 
 
-def test_import_takes_the_kind_from_the_name(tmp_path: Path) -> None:
-    for kind, name in FILES.items():
-        (tmp_path / name).write_text(json.dumps({"patterns": [OBJECTS]}))
-        file = import_file(tmp_path / name)
-        assert (file.kind, file.patterns[0].id.startswith(f"{kind}-")) == (kind, True)
-        assert import_file(tmp_path / name) == file
-
-
 def test_an_import_that_finds_nothing_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(ArtifactError, match="no such file"):
-        import_file(tmp_path / "absent.json")
+    assert read_file(tmp_path / "absent.json", "common-issue") is None
     (tmp_path / "empty.json").write_text('{"settings": 1}')
     with pytest.raises(ArtifactError, match="no patterns in it"):
-        import_file(tmp_path / "empty.json")
+        read_file(tmp_path / "empty.json", "common-issue")
     (tmp_path / "bad.json").write_text('{"patterns": [{"title": "No advice"}]}')
     with pytest.raises(ArtifactError, match=r"patterns\.0: advice"):
-        import_file(tmp_path / "bad.json")
+        read_file(tmp_path / "bad.json", "common-issue")
 
 
 def test_a_users_foreign_file_is_used_and_kept_when_converted(tmp_path: Path) -> None:

@@ -1,0 +1,1 @@
+"""Making room in a conversation that grew too full, cheapest means first."""

@@ -1,0 +1,35 @@
+"""The files of a project that matter for a task."""
+
+from pathlib import Path
+from typing import NamedTuple
+
+from foundry.conversation.retrieval.analysis import read
+from foundry.conversation.retrieval.features import collect
+from foundry.conversation.retrieval.model import rank
+from foundry.conversation.retrieval.query import parse
+from foundry.conversation.retrieval.upkeep import current_index
+
+EVIDENCE = ("content", "path", "told", "exact_path")
+"""What the text itself says; lately changed files alone are no answer."""
+
+
+class Found(NamedTuple):
+    """A file by its path from the project's root; `score` in [0, 1] is how likely it matters."""
+
+    path: str
+    score: float
+
+
+def find(root: Path, text: str, limit: int = 10) -> tuple[Found, ...]:
+    """The files that matter for what a text asks, best first; none when nothing speaks for any."""
+    query = parse(text)
+    if not query.terms:
+        return ()
+    index = current_index(root)
+    order, features = collect(
+        index, query, lambda path: read(root, path).decode("utf-8", "replace")
+    )
+    if not any(features[name] for name in EVIDENCE):
+        return ()
+    ranked = rank(index, query, order, features)
+    return tuple(Found(index.paths[number], round(score, 3)) for number, score in ranked[:limit])

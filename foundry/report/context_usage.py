@@ -1,0 +1,82 @@
+"""How full each conversation of a run was: read from its session logs."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from foundry.report.replay import replay
+from foundry.report.tail import whole_lines
+from foundry.schema.events import Compacted, ContextUpdated, Event, RunStarted
+from foundry.store.project import Project
+
+
+@dataclass
+class ConversationUsage:
+    """One conversation: its last state, and what it was over its life."""
+
+    last: ContextUpdated
+    run: str = ""
+    turns: int = 0
+    peak_tokens: int = 0
+    compactions: list[Compacted] = field(default_factory=list)
+
+    def follow(self, event: ContextUpdated) -> None:
+        """Take in another turn."""
+        self.last, self.turns = event, self.turns + 1
+        self.peak_tokens = max(self.peak_tokens, event.total_tokens)
+
+    @property
+    def name(self) -> str:
+        """The conversation's id without the run's, which all of them begin with."""
+        return self.last.conversation.removeprefix(f"{self.run}-")
+
+    @property
+    def share(self) -> float:
+        """Of the window, at the end."""
+        return self.last.total_tokens / self.last.limit if self.last.limit else 0.0
+
+    @property
+    def peak_share(self) -> float:
+        """Of the window, at its fullest."""
+        return self.peak_tokens / self.last.limit if self.last.limit else 0.0
+
+    def as_json(self) -> dict[str, Any]:
+        """The seed's figures, with turns and peak."""
+        last = self.last
+        return {
+            "conversation": last.conversation,
+            "step": last.step,
+            "turns": self.turns,
+            "total_tokens": last.total_tokens,
+            "limit": last.limit,
+            "usage_percent": last.usage_percent,
+            "available_tokens": last.available_tokens,
+            "needs_compaction": last.needs_compaction,
+            "message_count": last.message_count,
+            "compaction_count": last.compaction_count,
+            "peak_tokens": self.peak_tokens,
+            "peak_percent": round(100 * self.peak_share, 1),
+            "breakdown": last.breakdown,
+        }
+
+
+def usages(project: Project, run: str = "") -> list[ConversationUsage]:
+    """The conversations of a run in their order; without a name, of the newest run."""
+    by_run: dict[str, list[Event]] = {}
+    name = ""
+    for log in sorted(project.logs.glob("*.jsonl")):
+        for logged in replay(whole_lines(log)):
+            if isinstance(logged.event, RunStarted):
+                name = logged.event.run
+            by_run.setdefault(name, []).append(logged.event)
+    return _followed(by_run.get(run or name, ()), run or name)
+
+
+def _followed(events: Iterable[Event], run: str) -> list[ConversationUsage]:
+    found: dict[str, ConversationUsage] = {}
+    for event in events:
+        if isinstance(event, ContextUpdated):
+            found.setdefault(event.conversation, ConversationUsage(event, run)).follow(event)
+        elif isinstance(event, Compacted) and event.conversation in found:
+            found[event.conversation].compactions.append(event)
+    return list(found.values())
