@@ -4,7 +4,7 @@
     ├── InputError               what the person gave can't be used
     ├── ProjectError             the folder, the repository or git itself is not as needed
     │   ├── JournalError         the journal and the repository disagree
-    │   └── UnreadableFiles      ... because files in it are closed to us
+    │   └── UnreadableFiles      ... because git can't take files in it
     ├── ArtifactError            an artifact on disk is invalid: file, field, reason
     ├── WorkflowError            a workflow document is invalid
     ├── ModelError               the model's side failed
@@ -46,13 +46,13 @@ class JournalError(ProjectError):
 
 
 class UnreadableFiles(ProjectError):
-    """Files or folders (`paths`) that we may not read, so that git can't take them."""
+    """Files or folders (`paths`) that git can't take: closed to us, or pipes and the like."""
 
     def __init__(self, paths: tuple[str, ...]) -> None:
         shown = ", ".join(paths[:5]) + (f" and {len(paths) - 5} more" if len(paths) > 5 else "")
         super().__init__(
-            f"no permission to read {shown}: it would not be committed",
-            hint="`chmod u+rwX` it or remove it, then run `foundry resume`",
+            f"git can't read {shown}: it would not be committed",
+            hint="`chmod u+rwX` it, or remove it; then run `foundry resume`",
         )
         self.paths = paths
 

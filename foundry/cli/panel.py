@@ -19,12 +19,10 @@ from foundry.report.narrate import Narrator
 from foundry.report.render import cut, styled
 from foundry.report.safe import safe
 from foundry.schema.events import (
-    AttemptFailed,
     ContextUpdated,
     Event,
     Reasoned,
     RunStarted,
-    StepEnded,
     StepStarted,
     ToolRan,
     ToolStarted,
@@ -91,8 +89,6 @@ class Panel:
                 self._calling = None
             case Waiting():
                 self._until, self._words = time.monotonic() + event.seconds, ""
-            case StepEnded() | AttemptFailed():
-                self._rows, self._words, self._calling = (), "", None
         if self._actions:
             new = map(_steady, details.short(self._narrator.clean(event)))
             self._rows = (*self._rows, *new)[-ROWS:]

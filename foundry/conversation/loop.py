@@ -15,11 +15,12 @@ from foundry.conversation.budget import Allowance, affordable_output
 from foundry.conversation.compaction.summary import Writer, known
 from foundry.conversation.compaction.write_up import model_writer
 from foundry.conversation.gauge import Gauge
-from foundry.conversation.wording import reason, subject, with_breakpoint
+from foundry.conversation.wording import given, reason, reasoning, subject, with_breakpoint
 from foundry.errors import ContextOverflow
 from foundry.model.base import Model
 from foundry.model.editing import context_management
-from foundry.schema.events import Observer, ToolRan, TurnEnded
+from foundry.schema.events import Given, Observer, Reasoned, ToolRan, ToolStarted, TurnEnded
+from foundry.schema.excerpt import excerpt
 from foundry.schema.journal import Spend
 from foundry.schema.messages import (
     Block,
@@ -123,6 +124,7 @@ class _Conversation:
         opening: Message = {"role": "user", "content": [*brief.opening]}
         self.thread = _Thread([opening], gauge)
         watch.record(opening)
+        watch.observe(Given(brief.step, brief.id, "opening", given(brief.opening), gauge.tokens))
 
     def hold(self) -> Outcome:
         while True:
@@ -156,6 +158,8 @@ class _Conversation:
         cost = self._paid(reply)
         thread.turns += 1
         thread.gauge.count(reply)
+        if words := reasoning(reply):
+            self.watch.observe(Reasoned(self.brief.step, words, self.brief.id))
         self.watch.observe(
             TurnEnded(
                 step=self.brief.step,
@@ -168,6 +172,8 @@ class _Conversation:
                 context_share=thread.gauge.state.share,
                 seconds=time.perf_counter() - begun,
                 stop_reason=reply.stop_reason,
+                conversation=self.brief.id,
+                model=self.model.name,
             )
         )
         self.watch.observe(thread.gauge.told(self.brief.step))
@@ -204,15 +210,19 @@ class _Conversation:
     def _run(self, calls: list[ToolCall]) -> Outcome | None:
         results: list[Block] = []
         for call in calls:
-            begun = time.perf_counter()
+            begun, about = time.perf_counter(), subject(call)
+            self.watch.observe(ToolStarted(self.brief.step, call.name, about, self.brief.id))
             result = self.brief.tools.run(call.name, call.arguments)
             self.watch.observe(
                 ToolRan(
                     step=self.brief.step,
                     tool=call.name,
-                    subject=subject(call),
+                    subject=about,
                     seconds=time.perf_counter() - begun,
                     error=reason(result.content) if result.is_error else "",
+                    conversation=self.brief.id,
+                    result=excerpt(result.content),
+                    lines=result.content.rstrip("\n").count("\n") + 1,
                 )
             )
             results.append(tool_result(call, result.content, is_error=result.is_error))

@@ -1,6 +1,8 @@
 """What the loop says and shows of single messages and calls."""
 
-from foundry.schema.messages import Block, Message, ToolCall
+from collections.abc import Iterable
+
+from foundry.schema.messages import Block, Message, Reply, ToolCall
 
 SHOWN = 200
 """Characters of a call's subject, and of an error, in an event."""
@@ -25,3 +27,19 @@ def subject(call: ToolCall) -> str:
 def reason(text: str) -> str:
     """The start of an error on one line."""
     return " ".join(text.split())[:SHOWN]
+
+
+GIVEN = 2_000
+"""Characters of an opening that its event holds; the transcript has it whole."""
+
+
+def given(opening: Iterable[Block]) -> str:
+    """The beginning of an opening's last block: what the conversation is about."""
+    *_, last = [block.get("text", "") for block in opening] or [""]
+    return str(last)[:GIVEN]
+
+
+def reasoning(reply: Reply) -> str:
+    """What a reply thinks and says beside its tool calls."""
+    said = (block.get("thinking") or block.get("text") or "" for block in reply.content)
+    return "\n".join(text.strip() for text in said if text.strip())

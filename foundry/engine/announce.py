@@ -28,6 +28,7 @@ def banner(setting: Setting, log: Path, *, resumed: bool) -> RunStarted:
         resume=f"{program()} resume {shlex.quote(str(root))}",
         sandbox=setting.sandbox.level,
         resumed=resumed,
+        phases=setting.workflow.phases,
     )
 
 

@@ -1,5 +1,6 @@
 """What a conversation is told: read from disk and journal, never from another conversation."""
 
+import time
 from pathlib import Path
 from textwrap import indent
 from typing import Any
@@ -8,6 +9,7 @@ from foundry.conversation.overview import refresh as overview
 from foundry.conversation.overview.document import without_record
 from foundry.conversation.prompts import render
 from foundry.conversation.retrieval.excerpts import excerpts
+from foundry.conversation.tokens import estimate
 from foundry.engine import views
 from foundry.engine.desk import Desk, own_files
 from foundry.engine.disclosed import disclosed
@@ -15,10 +17,10 @@ from foundry.engine.lines import title
 from foundry.engine.notes_view import for_prompt
 from foundry.engine.steps import made_something, task_step
 from foundry.errors import ArtifactError
-from foundry.schema.events import Note
+from foundry.schema.events import Note, Retrieved
 from foundry.schema.journal import StepRecord
 from foundry.schema.learning import PHASES
-from foundry.schema.messages import Block
+from foundry.schema.messages import Block, text_block
 from foundry.schema.plan import MAX_TASKS, Plan, Task
 from foundry.store.artifacts import read_plan, read_text
 from foundry.store.project import CONTEXT, fixes_name, results_name
@@ -122,7 +124,13 @@ def _read(root: Path, name: str) -> str:
 
 def _excerpts(desk: Desk, text: str) -> str:
     """What of the project the text is about, so that a conversation need not search for it."""
-    return excerpts(desk.project.root, text, EXCERPTS)
+    begun = time.perf_counter()
+    found = excerpts(desk.project.root, text, EXCERPTS)
+    files = tuple(f"read {line[3:]}" for line in found.split("\n") if line.startswith("## "))
+    if files:
+        tokens, seconds = estimate([text_block(found)]), time.perf_counter() - begun
+        desk.observe(Retrieved(desk.instruction.id, "", files, tokens, seconds))
+    return found
 
 
 def _patterns(desk: Desk) -> list[str]:

@@ -10,7 +10,6 @@ from typing import Any
 
 from foundry.engine.contracts import output_name
 from foundry.engine.desk import Desk
-from foundry.engine.steps import all_steps
 from foundry.schema.events import Note
 from foundry.schema.journal import Attempt, StepRecord
 from foundry.schema.work import OWN_NAMES
@@ -18,6 +17,7 @@ from foundry.schema.workflow import LoopStep, Workflow
 from foundry.store.project import FOLDER
 from foundry.workflow.conditions import names
 from foundry.workflow.disclosure import disclose
+from foundry.workflow.text import fill
 
 MAX_VARIABLES = 24_000
 """Characters of all variables in a prompt."""
@@ -33,13 +33,22 @@ def disclosed(desk: Desk) -> dict[str, Any]:
         for warning in told.warnings:
             desk.observe(Note(warning))
     return {
-        "workflow": desk.workflow,
+        "workflow": _filled(desk),
         "context": dict(desk.context),
         "prompt": told.guidance["prompt"],
         "variables": _variables(desk),
         "wanted": wanted(desk.workflow),
         "reported": _reported(desk),
     }
+
+
+def _filled(desk: Desk) -> Workflow:
+    """The workflow with the variables in its rules and questions filled in."""
+    fields = ("meta_guidance", "preconditions", "clarification_prompts")
+    return desk.workflow.model_copy(update={
+        name: tuple(fill(each, desk.context).text for each in getattr(desk.workflow, name))
+        for name in fields
+    })  # fmt: skip
 
 
 def wanted(workflow: Workflow) -> list[str]:
@@ -51,7 +60,7 @@ def wanted(workflow: Workflow) -> list[str]:
 
 
 def _asked(workflow: Workflow) -> Iterator[str]:
-    for each in (*workflow.steps, *all_steps(workflow)):
+    for each in (*workflow.steps, *workflow.all_steps):
         yield from names(each.run_condition)
         if not isinstance(each.require_confirmation, bool):
             yield from names(each.require_confirmation)

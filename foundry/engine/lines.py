@@ -100,6 +100,7 @@ def ended(record: StepRecord, instruction: Instruction, commit: str) -> StepEnde
         cost_usd=spend.cost_usd,
         context_share=spend.context_share,
         conversation=not instruction.step.action,
+        files=record.files,
     )
 
 

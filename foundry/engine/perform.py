@@ -1,6 +1,7 @@
 """One conversation of a run: brief it, hold it, judge its submissions."""
 
 import json
+import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -18,6 +19,7 @@ from foundry.files import append_line, atomic_write
 from foundry.model.base import Model
 from foundry.schema.messages import Message, Usage
 from foundry.schema.permission import Policy
+from foundry.schema.redact import redacted, secret_values
 from foundry.schema.run import Limits
 from foundry.store.ledger import Ledger
 from foundry.store.project import FOLDER, LOCAL
@@ -104,8 +106,8 @@ class _Judge:
 
 def _closed(path: str) -> str:
     return (
-        f"{path} can't be read, so it would not be committed: `chmod u+rwX` it, remove it, or let "
-        ".gitignore name it"
+        f"{path} can't be read, so it would not be committed: make it a file with `chmod u+rwX`, "
+        "remove it, or let .gitignore name it"
     )
 
 
@@ -148,8 +150,11 @@ def _allowance(desk: Desk, means: Means) -> Allowance:
 def _watchers(desk: Desk, means: Means, conversation: str) -> Watchers:
     transcript = desk.project.conversations / f"{conversation}.jsonl"
 
+    known = secret_values(os.environ)
+
     def record(message: Message) -> None:
-        append_line(transcript, json.dumps(message, ensure_ascii=False), sync=False)
+        told = redacted(message, known)
+        append_line(transcript, json.dumps(told, ensure_ascii=False), sync=False)
 
     def spent(usage: Usage, usd: float | None) -> None:
         means.ledger.record(conversation, usage, usd)

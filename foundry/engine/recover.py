@@ -78,6 +78,7 @@ def salvage(project: Project, repository: Repository, name: str) -> str:
     if not repository.changes():
         return ""
     open_up(project.root)  # a command may have closed what it made
+    repository.remove_displaced()
     repository.adopt_nested()
     repository.stage_all()
     patch = repository.diff_of_index()

@@ -9,6 +9,7 @@ from typing import Any
 
 from foundry.config import home, resources
 from foundry.conversation.overview.refresh import refresh
+from foundry.conversation.tokens import estimate
 from foundry.engine import workspace
 from foundry.engine.accept import begin
 from foundry.engine.announce import banner, ending
@@ -26,8 +27,9 @@ from foundry.model.pool import ModelPool
 from foundry.model.retry import RetryNotice
 from foundry.sandbox.process import ProcessSandbox
 from foundry.schema.base import Json, now
-from foundry.schema.events import Note, Observer, Waiting
-from foundry.schema.journal import Start, Stop
+from foundry.schema.events import Given, Note, Observer, Waiting
+from foundry.schema.journal import Entry, Start, Stop
+from foundry.schema.messages import text_block
 from foundry.schema.permission import Mode, Rule
 from foundry.schema.run import Limits, RunOptions, Status
 from foundry.schema.work import variable_problems
@@ -200,9 +202,16 @@ def _work(found: Found, watch: Watch, *, resumed: bool) -> Ended:
         with ModelPool(options.base_url, on_retry=waiting) as pool:
             setting = _setting(found, pool, replace(watch, observe=observe))
             observe(banner(setting, log_path, resumed=resumed))
+            observe(_spec(found.recovered.entries))
             ended, runner = _run(setting, found)
         observe(ending(runner, ended, time.monotonic() - begun))
     return ended
+
+
+def _spec(entries: tuple[Entry, ...]) -> Given:
+    """What was asked for."""
+    spec = next(entry.spec for entry in entries if isinstance(entry, Start))
+    return Given("", "", "spec", spec, estimate([text_block(spec)]))
 
 
 def _setting(found: Found, pool: ModelPool, watch: Watch) -> Setting:

@@ -1,7 +1,5 @@
 """Questions about the steps of a workflow. Pure; workflows are resolved ones."""
 
-from collections.abc import Iterator
-
 from foundry.schema.workflow import LoopStep, Step, Workflow
 
 MADE = ("builder", "fix")
@@ -10,15 +8,9 @@ MADE = ("builder", "fix")
 CHECKS = "checks"
 
 
-def all_steps(workflow: Workflow) -> Iterator[Step]:
-    """Every step, those of loops included."""
-    for outer in workflow.steps:
-        yield from outer.steps if isinstance(outer, LoopStep) else (outer,)
-
-
 def roles(workflow: Workflow) -> tuple[str, ...]:
     """Whose models answer, in the order in which they first do."""
-    return tuple(dict.fromkeys(step.role for step in all_steps(workflow) if not step.action))
+    return tuple(dict.fromkeys(step.role for step in workflow.all_steps if not step.action))
 
 
 def task_step(workflow: Workflow, number: int) -> str:
@@ -32,20 +24,20 @@ def task_step(workflow: Workflow, number: int) -> str:
 
 def made_something(workflow: Workflow, step: str) -> bool:
     """Whether a journalled step changed the project by a plan."""
-    made = {each.id for each in all_steps(workflow) if each.contract in MADE and not each.action}
+    made = {each.id for each in workflow.all_steps if each.contract in MADE and not each.action}
     return step.rsplit("/", 1)[-1] in made
 
 
 def has_checks(workflow: Workflow) -> bool:
     """Whether a step of the workflow runs the checks."""
-    return any(step.action == CHECKS for step in all_steps(workflow))
+    return any(step.action == CHECKS for step in workflow.all_steps)
 
 
 def with_checks(workflow: Workflow) -> Workflow:
     """The workflow with a last step that runs the checks, unless it has one that does."""
     if has_checks(workflow):
         return workflow
-    taken = {step.id for step in (*workflow.steps, *all_steps(workflow))}
+    taken = {step.id for step in (*workflow.steps, *workflow.all_steps)}
     names = (f"{CHECKS}{number or ''}" for number in range(len(taken) + 1))
     last = Step(
         id=next(name for name in names if name not in taken),

@@ -16,6 +16,7 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from foundry.config import resources
 from foundry.mcp.refusal import Refusal
+from foundry.schema.workflow import Step
 
 MARK = "<!-- cache -->"
 """A line for the engine: what stands above it is the same for several conversations."""
@@ -36,6 +37,15 @@ class PhasePrompt:
 def prompt_name(template: str) -> str:
     """`build/scout.md.j2` is the prompt `build-scout`."""
     return template.removesuffix(".j2").removesuffix(".md").replace("/", "-")
+
+
+def instead(step: Step) -> str:
+    """Where the words are of a step that is made for Foundry's own engine, for other readers."""
+    if step.prompt:
+        return ""
+    if step.template:
+        return f"What is to be done says the MCP prompt {prompt_name(step.template)!r}."
+    return f"Foundry itself does this when it runs the workflow: {step.title} ({step.action})."
 
 
 def prompts() -> tuple[PhasePrompt, ...]:

@@ -6,6 +6,8 @@ Origin, without which a web page could talk to us through a name that it points 
 """
 
 import errno
+import math
+import re
 import signal
 import socket
 from collections.abc import Callable
@@ -16,24 +18,20 @@ import uvicorn
 from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 from mcp.server.transport_security import TransportSecuritySettings
+from mcp.shared.message import SessionMessage
 from starlette.applications import Starlette
+from starlette.datastructures import Headers
+from starlette.responses import Response
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from foundry.errors import InputError
+from foundry.mcp.stdio import claimed, messages
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 PATH = "/mcp"
-_NAMES = ("127.0.0.1", "localhost", "[::1]")
-
-SECURITY = TransportSecuritySettings(
-    enable_dns_rebinding_protection=True,
-    allowed_hosts=[*_NAMES, *(f"{name}:*" for name in _NAMES)],
-    allowed_origins=[
-        f"{scheme}://{name}{port}"
-        for scheme in ("http", "https")
-        for name in _NAMES
-        for port in ("", ":*")
-    ],
-)
+_HERE = r"(?:127\.0\.0\.1|localhost|\[::1\])(?::[0-9]{1,5})?"
+_HOST = re.compile(_HERE, re.IGNORECASE)
+_ORIGIN = re.compile(f"https?://{_HERE}", re.IGNORECASE)
 
 
 def serve_stdio(server: Server[Any]) -> None:
@@ -47,8 +45,20 @@ def serve_stdio(server: Server[Any]) -> None:
 
 
 async def _stdio(server: Server[Any]) -> None:
-    async with stdio_server() as (incoming, outgoing):
+    refuse, refusals = anyio.create_memory_object_stream[SessionMessage](math.inf)
+    lines: Any = messages(claimed(), refuse.send_nowait, refuse.close)
+    async with (
+        stdio_server(stdin=lines) as (incoming, outgoing),
+        anyio.create_task_group() as tasks,
+    ):
+        tasks.start_soon(_passed_on, refusals, outgoing.clone())
         await server.run(incoming, outgoing, server.create_initialization_options())
+
+
+async def _passed_on(source: Any, sink: Any) -> None:
+    async with source, sink:
+        async for message in source:
+            await sink.send(message)
 
 
 def serve_http(
@@ -72,9 +82,32 @@ def serve_http(
 
 def http_app(server: Server[Any], *, stateless: bool = True) -> Starlette:
     """The web application that `serve_http` serves."""
-    return server.streamable_http_app(
-        streamable_http_path=PATH, stateless_http=stateless, transport_security=SECURITY
+    app = server.streamable_http_app(
+        streamable_http_path=PATH,
+        stateless_http=stateless,
+        transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
     )
+    app.add_middleware(OnlyFromHere)  # the SDK's own check is of prefixes: `localhost:evil.example`
+    return app
+
+
+class OnlyFromHere:
+    """Requests that were sent to this machine by its name, and not by a page from elsewhere."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, or refuse it with 421 or 403."""
+        app = self._app
+        if scope["type"] != "lifespan":
+            headers = Headers(scope=scope)
+            hosts, origins = headers.getlist("host"), headers.getlist("origin")
+            if len(hosts) != 1 or not _HOST.fullmatch(hosts[0]):
+                app = Response("The Host is not this machine", 421)
+            elif not all(map(_ORIGIN.fullmatch, origins)):
+                app = Response("The Origin is not this machine", 403)
+        await app(scope, receive, send)
 
 
 def bound(host: str, port: int) -> socket.socket:

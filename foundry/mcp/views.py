@@ -1,9 +1,10 @@
 """What the tools say of workflows that nobody walks yet: list, look, judge."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from foundry.mcp.catalog import Catalog
+from foundry.mcp.prompts import instead
 from foundry.mcp.refusal import Refusal
 from foundry.mcp.wire import (
     GetReply,
@@ -12,7 +13,7 @@ from foundry.mcp.wire import (
     SchemaReply,
     ValidateReply,
 )
-from foundry.schema.workflow import LoopStep, Step, Workflow
+from foundry.schema.workflow import Function, Workflow
 from foundry.workflow import criteria, load, problems, schema
 from foundry.workflow.cursor import Blocked, Instruction, begin, due
 from foundry.workflow.disclosure import disclose
@@ -45,17 +46,22 @@ def looked_at(workflow: Workflow, *, preview: bool) -> GetReply:
         preconditions=workflow.preconditions,
         clarification_prompts=workflow.clarification_prompts,
         meta_guidance=workflow.meta_guidance,
+        function_definitions=tuple(_function(each) for each in workflow.function_definitions),
         total_steps=len(workflow.steps),
     )
     return reply.model_copy(update=_first(workflow)) if preview else reply
+
+
+def _function(function: Function) -> dict[str, Any]:
+    return function.model_dump(mode="json", by_alias=True, exclude_unset=True)
 
 
 def _first(workflow: Workflow) -> dict[str, Any]:
     match due(workflow, begin(workflow)):
         case Instruction() as instruction:
             told = disclose(workflow, instruction, "fresh")
-            step = {**told.step, "prompt": told.guidance["prompt"]}
-            return {"first_step": step, "warnings": told.warnings}
+            words = told.guidance["prompt"] or instead(instruction.step)
+            return {"first_step": {**told.step, "prompt": words}, "warnings": told.warnings}
         case Blocked(reason=reason, hint=hint):
             return {"first_step": None, "warnings": (f"{reason}. {hint}",)}
         case _:
@@ -65,7 +71,7 @@ def _first(workflow: Workflow) -> dict[str, Any]:
 def judged(workflow: Workflow, step: str, output: str, context: Mapping[str, Any]) -> ValidateReply:
     """The verdict over a step's output; raises Refusal for a step that does not exist."""
     name = step.rsplit("/", 1)[-1]  # `loop[2]/step` is how a journal names a body step
-    steps = {each.id: each for each in _steps(workflow)}
+    steps = {each.id: each for each in workflow.all_steps}
     if name not in steps:
         raise Refusal(
             "unknown-step",
@@ -94,8 +100,3 @@ def judged_document(document: str | Mapping[str, Any]) -> ValidateReply:
 def schema_reply() -> SchemaReply:
     """JSON Schema of a document."""
     return SchemaReply(schema_=schema.json_schema())
-
-
-def _steps(workflow: Workflow) -> Iterator[Step]:
-    for step in workflow.steps:
-        yield from step.steps if isinstance(step, LoopStep) else (step,)

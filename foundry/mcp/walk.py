@@ -1,17 +1,19 @@
 """`workflow_next`: begin a walk, go on with it, tell a step again; with a token or without one."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from foundry.mcp import token
-from foundry.mcp.prompts import prompt_name
+from foundry.mcp.prompts import instead
 from foundry.mcp.refusal import Refusal
 from foundry.mcp.sessions import Session, Sessions, moved, place
 from foundry.mcp.wire import NextReply, NextRequest, compact
-from foundry.schema.workflow import Step, Workflow
+from foundry.schema.workflow import LoopStep, Workflow
 from foundry.workflow.cursor import Blocked, Cursor, Finished, Instruction, Next, due
 from foundry.workflow.disclosure import disclose
+from foundry.workflow.loops import own_names
 from foundry.workflow.replay import replay
+from foundry.workflow.text import fill, unknown_name
 
 LIMIT = 256 * 1024
 """Bytes of a walk's variables, as JSON."""
@@ -21,6 +23,8 @@ WARN_AT = 0.8
 
 RESERVED = ("_currentLoop", "_loop")
 """How names begin that are ours: a client that sends them back sets nothing."""
+
+STATELESS_AGAIN = "the same `completedSteps`"
 
 Context = Mapping[str, Any]
 
@@ -45,10 +49,14 @@ def go_on(sessions: Sessions, request: NextRequest) -> NextReply:
 
 def without_token(workflow: Workflow, request: NextRequest) -> NextReply:
     """The seed's stateless form: what is done and all variables come with every call, and go."""
-    context = _brought(request.context or {})
+    completed = request.completed_steps or ()
+    left = _left_behind(workflow, completed)
+    context = _brought({k: v for k, v in (request.context or {}).items() if k not in left})
     _bounded({**workflow.context, **context})
-    cursor = replay(workflow, request.completed_steps or (), context)
-    reply = _reply(workflow, cursor, whole=request.rehydrate)
+    cursor = replay(workflow, completed, context)
+    reply = _reply(workflow, cursor, whole=request.rehydrate, again=STATELESS_AGAIN)
+    if request.rehydrate or not completed:
+        reply = _with_rules(reply, workflow, cursor.context)
     warnings = (*_heavy(cursor), *cursor.warnings, *reply.warnings)
     return _with(reply, context={**context, **reply.context}, warnings=warnings)
 
@@ -120,21 +128,23 @@ def _tell(
     """The reply with its token, with the warnings that are new, and at first with the rules."""
     workflow = session.workflow
     reply = _reply(workflow, cursor, whole=whole)
+    if whole or number == 0:
+        reply = _with_rules(reply, workflow, cursor.context)
     told = 0 if whole or reply.is_complete else len(before.warnings)
-    rules = _rules(workflow) if whole or number == 0 else {}
     return _with(
         reply,
-        guidance={**reply.guidance, **rules},
         token=session.token(number),
         warnings=(*_heavy(cursor), *cursor.warnings[told:], *reply.warnings),
     )
 
 
-def _reply(workflow: Workflow, cursor: Cursor, *, whole: bool) -> NextReply:
+def _reply(
+    workflow: Workflow, cursor: Cursor, *, whole: bool, again: str = "this `token`"
+) -> NextReply:
     match due(workflow, cursor):
         case Instruction() as instruction:
             told = disclose(workflow, instruction, "thread", rehydrate=whole)
-            words = "\n\n".join(filter(None, (_instead(instruction.step), told.guidance["prompt"])))
+            words = "\n\n".join(filter(None, (instead(instruction.step), told.guidance["prompt"])))
             return NextReply(
                 step=dict(told.step),
                 guidance={**told.guidance, "prompt": words},
@@ -146,11 +156,11 @@ def _reply(workflow: Workflow, cursor: Cursor, *, whole: bool) -> NextReply:
             prompt = {"prompt": "The workflow is complete."}
             return NextReply(step=None, guidance=prompt, is_complete=True, context={}, warnings=())
         case Blocked() as blocked:
-            return _blocked(blocked)
+            return _blocked(blocked, again)
 
 
-def _blocked(blocked: Blocked) -> NextReply:
-    hint = f"{blocked.hint}. Call again with this `token`, and the missing variable in `context`"
+def _blocked(blocked: Blocked, again: str) -> NextReply:
+    hint = f"{blocked.hint}. Call again with {again}, and the missing variable in `context`"
     return NextReply(
         step=None,
         guidance={"prompt": f"{blocked.reason}. {hint}"},
@@ -161,37 +171,49 @@ def _blocked(blocked: Blocked) -> NextReply:
     )
 
 
-def _instead(step: Step) -> str:
-    """Where the words are of a step that is made for Foundry's own engine."""
-    if step.prompt:
-        return ""
-    if step.template:
-        return f"What is to be done says the MCP prompt {prompt_name(step.template)!r}."
-    return f"Foundry itself does this when it runs the workflow: {step.title} ({step.action})."
-
-
-def _rules(workflow: Workflow) -> dict[str, Any]:
-    """What holds for the whole walk: told when it begins, and to those who ask again."""
+def _with_rules(reply: NextReply, workflow: Workflow, context: Context) -> NextReply:
+    """The reply with what holds for the whole walk: when it begins, and for who asks again."""
     whole = {
         "preconditions": workflow.preconditions,
         "clarificationPrompts": workflow.clarification_prompts,
         "metaGuidance": workflow.meta_guidance,
     }
-    return {name: list(lines) for name, lines in whole.items() if lines}
+    filled = {key: [fill(line, context) for line in lines] for key, lines in whole.items() if lines}
+    unknown = dict.fromkeys(
+        f"{key}: {unknown_name(name, context)}"
+        for key, lines in filled.items()
+        for line in lines
+        for name in line.unknown
+    )
+    rules = {key: [line.text for line in lines] for key, lines in filled.items()}
+    return _with(reply, guidance={**reply.guidance, **rules}, warnings=(*reply.warnings, *unknown))
 
 
 def _brought(context: Context, coming: Next | None = None) -> dict[str, Any]:
     """The variables that a client sets: what it only sends back of ours is none of them."""
     ours: Context = {}
     if isinstance(coming, Instruction) and coming.loop is not None:
-        loop = coming.loop.loop
-        names = (loop.iteration_var, loop.item_var, loop.index_var)
+        names = own_names(coming.loop.loop)
         ours = {name: coming.context[name] for name in names if name in coming.context}
     return {
         name: value
         for name, value in context.items()
         if not name.startswith(RESERVED) and not (name in ours and ours[name] == value)
     }
+
+
+def _left_behind(workflow: Workflow, completed: Sequence[str]) -> frozenset[str]:
+    """The loops' variables that a client may still have from earlier replies, and sends back.
+
+    The loop around the step that is due brings its own anew; a name that the workflow itself
+    begins with is no mere loop variable.
+    """
+    done = {name.rsplit("/", 1)[-1] for name in completed}
+    loops = (step for step in workflow.steps if isinstance(step, LoopStep))
+    passed = (loop for loop in loops if any(step.id in done for step in loop.steps))
+    return frozenset(name for loop in passed for name in own_names(loop.loop)) - set(
+        workflow.context
+    )
 
 
 def _bounded(context: Context) -> None:

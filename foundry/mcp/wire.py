@@ -44,7 +44,9 @@ class NextRequest(Document):
         description="variables: those to begin with, later only those that the step has changed",
     )
     rehydrate: bool = Field(
-        False, description="with `token`: tell its step again, in full, without going on"
+        False,
+        description="with `token`: tell its step again, in full, without going on; with "
+        "`completedSteps`: tell the step that is due in full, and the rules of the whole workflow",
     )
     completed_steps: tuple[str, ...] | None = Field(
         None,
@@ -103,6 +105,9 @@ class GetReply(Document):
     preconditions: tuple[str, ...] = ()
     clarification_prompts: tuple[str, ...] = ()
     meta_guidance: tuple[str, ...] = ()
+    function_definitions: tuple[dict[str, Json], ...] = Field(
+        (), description="those of the whole workflow; a step brings those that it names"
+    )
     total_steps: int
     first_step: dict[str, Json] | None = Field(
         None, description="`preview`: where it begins with an empty context"

@@ -45,10 +45,11 @@ def act_line(ran: ToolRan, indent: int = 1) -> Line:
 def result_lines(ran: ToolRan, indent: int = 2) -> tuple[Line, ...]:
     """What a call answered, under its line."""
     lines = ran.result.split("\n")
-    if ran.tool == "run_command":
-        lines = lines[:-1]  # the last one is the verdict, which its own line tells
-    if ran.tool in ("write_file", "edit_file", "submit", "note") and not ran.error:
+    told_already = ("write_file", "edit_file", "submit", "note")
+    if (len(lines) == 1) if ran.error else (ran.tool in told_already):
         return ()
+    if ran.tool == "run_command" and not ran.error:
+        lines = lines[:-1]  # the last one is the verdict, which its own line tells
     return tuple(Line(line, tone="dim", indent=indent) for line in _trimmed(lines))
 
 

@@ -13,6 +13,8 @@ from foundry.schema.events import (
     Event,
     Judged,
     RunEnded,
+    RunStarted,
+    Stats,
     StepStarted,
     ToolRan,
     TurnEnded,
@@ -69,7 +71,7 @@ class Selection:
     def _follow(self, event: Event) -> None:
         if isinstance(event, StepStarted):
             self._step, self._phase, self._conversation = event.step, event.phase, ""
-        if isinstance(event, RunEnded):
+        if isinstance(event, RunStarted | RunEnded | Stats):
             self._step = self._phase = self._conversation = ""
         named = getattr(event, "conversation", "")
         if isinstance(named, str) and named:

@@ -71,7 +71,8 @@ class Pidfile:
         if self._running:
             atomic_write(self._path, _RECORDS.dump_json([*self._running.values()]), sync=False)
         else:
-            self._path.unlink(missing_ok=True)
+            with suppress(OSError):  # it would name the dead: whoever reads it finds nobody
+                self._path.unlink()
 
 
 def reap_orphans(path: Path) -> int:

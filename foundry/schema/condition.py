@@ -28,7 +28,7 @@ OPERATORS = (
 class Condition(Document):
     """A comparison of a variable, or `and`, `or`, `not` over conditions; empty: always true."""
 
-    var: str | None = Field(None, min_length=1)
+    var: str | None = Field(None, min_length=1, max_length=1024)
     """A name in the context, or a dotted path into it. Alone it asks whether it is truthy."""
     equals: Json = None
     not_equals: Json = Field(None, alias="not_equals")

@@ -56,7 +56,8 @@ _PRIVATE_KEY = re.compile(
     -----BEGIN[ ][A-Z0-9 ]{0,30}PRIVATE[ ]KEY(?:[ ]BLOCK)?-----
     (?:
         (?: \\+[nrt] | [\s"',] )+
-        (?: (?:Proc-Type|DEK-Info|Comment|Version):[^\n\\]{0,100} | =?[A-Za-z0-9+/]{4,}={0,2} )
+        (?: (?:Proc-Type|DEK-Info|Comment|Version):[^\n\\]{0,100} | =?[A-Za-z0-9+/]{4,}={0,2}
+          | [A-Za-z0-9+/]{2,3}={1,2} )
     )+
     (?: (?: \\+[nrt] | [\s"',] )* -----END[ ][A-Z0-9 ]{0,30}PRIVATE[ ]KEY(?:[ ]BLOCK)?----- )?
     """,

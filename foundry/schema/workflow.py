@@ -5,6 +5,7 @@ format is one of ours. `phase`, `template`, `role`, `tools`, `contract`, `budget
 `action`, `attempts`, `onFailure` and `required` are what a step may say beyond it, to be run here.
 """
 
+from itertools import chain
 from typing import Annotated, Any, Literal
 
 from pydantic import Discriminator, Field, Tag, model_validator
@@ -192,6 +193,12 @@ class Workflow(Document):
     def phases(self) -> tuple[str, ...]:
         """The phases in order; steps that name the same phase belong together."""
         return tuple(dict.fromkeys(step.phase or step.id for step in self.steps))
+
+    @property
+    def all_steps(self) -> tuple[Step, ...]:
+        """Every step of a resolved workflow, those of loops included."""
+        each = (step.steps if isinstance(step, LoopStep) else (step,) for step in self.steps)
+        return tuple(chain.from_iterable(each))
 
     def resolved(self) -> "Workflow":
         """The same with every body inline: a step that is a loop's body does not stand alone."""

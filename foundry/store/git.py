@@ -45,7 +45,9 @@ class Repository(Query):
     def _add_all(self, always: Sequence[str], env: Mapping[str, str] | None = None) -> None:
         for more in ((), ("--force", "--", *always)) if always else ((),):
             status, _, errors = self.attempt("add", "--all", *more, env=env)
-            if DENIED in errors and (closed := self.unreadable()):
+            closed = self.unreadable() if DENIED in errors else ()
+            closed += self.displaced() if status else ()
+            if closed:
                 raise UnreadableFiles(closed)
             if status:
                 raise self.failure("add", errors)
@@ -72,6 +74,11 @@ class Repository(Query):
             return self.run("write-tree", env=env).strip()
         finally:
             scratch.unlink(missing_ok=True)
+
+    def remove_displaced(self) -> None:
+        """Remove pipes and the like that stand in a tracked file's place: git can't take them."""
+        for path in self._displaced():
+            remove_tree(self.root / path)
 
     def adopt_nested(self) -> None:
         """Take the `.git` from repositories within the work tree: only so can git take their files.

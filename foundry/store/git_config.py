@@ -22,7 +22,7 @@ _DAILY = re.compile(
 )
 """The sections that git and gh write by themselves, in just the form in which they do."""
 
-Signature = tuple[int, int, int]
+Signature = tuple[int, int, int, int]
 
 
 class ConfigGuard:
@@ -91,7 +91,7 @@ def _signature(path: Path) -> Signature | None:
         found = path.lstat()
     except OSError:
         return None
-    return found.st_mtime_ns, found.st_size, found.st_ino
+    return found.st_mtime_ns, found.st_size, found.st_ino, found.st_mode
 
 
 def _text(path: Path) -> str:

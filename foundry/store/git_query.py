@@ -7,7 +7,7 @@ from pathlib import Path
 
 from foundry.errors import ProjectError
 from foundry.store.git_command import DENIED, GitCommand, last_line
-from foundry.store.trees import closed
+from foundry.store.trees import closed, is_special
 
 RUN_TRAILER = "Foundry-Run"
 STEP_TRAILER = "Foundry-Step"
@@ -87,6 +87,14 @@ class Query(GitCommand):
         found = list(closed(self.root))
         out = self.attempt("check-ignore", "-z", "--", *found)[1] if found else ""
         return tuple(readable(path) for path in found if path not in raw_paths(out))
+
+    def displaced(self) -> tuple[str, ...]:
+        """Tracked files in whose place a pipe, a socket or a device stands now."""
+        return tuple(map(readable, self._displaced()))
+
+    def _displaced(self) -> list[str]:
+        tracked = raw_paths(self.run("ls-files", "-z", "--cached"))
+        return [path for path in tracked if is_special(self.root / path)]
 
     def files(self) -> tuple[str, ...]:
         """Tracked and untracked files, not the ignored ones."""

@@ -15,11 +15,11 @@ GIT = ".git"
 def open_up(root: Path, *, also_git: bool = False) -> None:
     """Give the owner back the right to read and write everything below `root`, itself included.
 
-    What is not ours stays as it is, and so does `.git` unless `also_git`.
+    What is not ours stays as it is, and so does its `.git` unless `also_git`.
     """
     _grant(root)
     for folder, folders, files in os.walk(root):
-        if not also_git:
+        if not also_git and Path(folder) == root:
             folders[:] = [each for each in folders if each != GIT]
         for name in (*folders, *files):
             _grant(Path(folder, name))
@@ -36,12 +36,21 @@ def closed(root: Path) -> Iterator[str]:
                 yield os.path.relpath(path, root)
 
 
+def is_special(path: Path) -> bool:
+    """Whether there is something that no commit can hold: a pipe, a socket, a device."""
+    try:
+        mode = path.lstat().st_mode
+    except OSError:
+        return False
+    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode) or stat.S_ISLNK(mode))
+
+
 def remove_tree(path: Path) -> None:
     """Remove a file or folder, whatever its permissions; nothing there is fine.
 
     Raises ProjectError when a part of it stays.
     """
-    if path.is_symlink() or path.is_file():
+    if path.is_symlink() or not path.is_dir():
         path.unlink(missing_ok=True)
         return
     with suppress(OSError):  # the usual case

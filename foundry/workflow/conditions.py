@@ -4,6 +4,7 @@ Equality is lenient, as in the public WorkRail engine: case and surrounding whit
 matter, "3" is 3, "yes" is true, and a variable that is missing equals null.
 """
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from operator import ge, gt, le, lt
 from typing import Any
@@ -12,6 +13,9 @@ from foundry.schema.condition import Condition
 from foundry.workflow.regex import compiled
 
 Context = Mapping[str, Any]
+
+_INDEX = re.compile(r"[0-9]{1,9}")
+_NUMBER = re.compile(r"[+-]?[0-9]{1,300}(\.[0-9]{1,300})?([eE][+-]?[0-9]{1,3})?")
 
 TRUE = ("true", "1", "yes")
 FALSE = ("false", "0", "no")
@@ -42,7 +46,7 @@ def lookup(path: str, context: Context) -> Any:
         match value:
             case Mapping() if part in value:
                 value = value[part]
-            case list() | tuple() if part.isdecimal() and int(part) < len(value):
+            case list() | tuple() if _INDEX.fullmatch(part) and int(part) < len(value):
                 value = value[int(part)]
             case list() | tuple() | str() if part == "length":
                 value = len(value)
@@ -108,10 +112,11 @@ def _reads_as(text: str, value: Any) -> bool:
 
 
 def _numeric(text: str) -> float | None:
-    try:
-        return float(text)
-    except ValueError:
+    """The number that a text spells as JSON does."""
+    found = _NUMBER.fullmatch(text.strip())
+    if found is None:
         return None
+    return float(found[0]) if found[1] or found[2] else int(found[0])
 
 
 def _number(value: Any) -> bool:

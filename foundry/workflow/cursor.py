@@ -240,7 +240,9 @@ def _in_loop(step: LoopStep, cursor: Cursor, loop: LoopState) -> Cursor:
             if not goes_on(step, loop, context):
                 return cursor._replace(loop=None)
             if loop.iteration >= step.loop.max_iterations:
-                warning = f"{step.id}: stopped after its maximum of {loop.iteration} iterations"
+                warning = (
+                    f"{step.id}: maximum iterations ({loop.iteration}) reached: the loop was ended"
+                )
                 return _warned(cursor, warning)._replace(loop=None)
         for number in range(loop.body, len(body)):
             condition = body[number].run_condition

@@ -120,7 +120,10 @@ def _overview(loop: LoopStep, instruction: Instruction) -> dict[str, Any]:
         "loopId": loop.id,
         "phaseTitle": fill(loop.title, instruction.context).text,
         "totalSteps": len(loop.steps),
-        "steps": [{"id": each.id, "title": each.title} for each in loop.steps],
+        "steps": [
+            {"id": each.id, "title": fill(each.title, instruction.context).text}
+            for each in loop.steps
+        ],
         "loop": config,
     }
     if loop.loop.type == "forEach":

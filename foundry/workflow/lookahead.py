@@ -12,6 +12,9 @@ from typing import Any
 
 from foundry.workflow import regex
 
+_CLASS_BEGINS = re.compile(r"\^?\]?")
+"""What stands first in a class and does not end it."""
+
 _HEAD = re.compile(r"\(\?([=!])")
 
 
@@ -40,6 +43,8 @@ class Anything:
 
 def compiled(pattern: str, flags: str = "i") -> Any:
     """A pattern with `.search(text)`; raises ValueError that says what is wrong with it."""
+    if len(pattern) > regex.LONGEST:
+        return regex.compiled(pattern, flags)  # which says so
     anchored = pattern.startswith("^") and "m" not in flags
     heads, rest = _split(pattern[1:] if anchored else pattern)
     if not heads or _alternatives(rest):
@@ -73,8 +78,6 @@ def _split(pattern: str) -> tuple[list[tuple[str, str]], str]:
             break
         heads.append((head[1], pattern[head.end() : end]))
         pattern = pattern[end + 1 :]
-    if pattern[:1] in ("*", "+", "?", "{"):  # it repeats the last of them
-        return [], pattern
     return heads, pattern
 
 
@@ -99,7 +102,7 @@ def _walk(pattern: str) -> list[tuple[int, int, str]]:
             in_class = sign != "]"
         elif sign == "[":
             in_class = True
-            at += 1 if pattern[at + 1 : at + 2] in ("]", "^") else 0
+            at += len(_CLASS_BEGINS.match(pattern, at + 1)[0])  # type: ignore[index]
         else:
             depth += (sign == "(") - (sign == ")")
             found.append((at, depth, sign))

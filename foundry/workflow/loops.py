@@ -81,6 +81,13 @@ def scope(step: LoopStep, state: LoopState, context: Context) -> Context:
     return names
 
 
+def own_names(loop: Loop) -> tuple[str, ...]:
+    """The variables that a loop itself sets."""
+    if loop.type == "forEach":
+        return loop.iteration_var, loop.item_var, loop.index_var
+    return (loop.iteration_var,)
+
+
 def _count(loop: Loop, context: Context) -> float:
     count = lookup(loop.count, context) if isinstance(loop.count, str) else loop.count
     return count if isinstance(count, int | float) and not isinstance(count, bool) else 0

@@ -7,6 +7,7 @@ have them: `pattern`, `patternProperties`, and `additionalProperties`, which loo
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
+from itertools import count
 from typing import Any
 
 from foundry.workflow.problem import Loc, json_path, shown
@@ -17,6 +18,9 @@ DRAFT = "https://json-schema.org/draft/2020-12/schema"
 
 MOST = 20
 """Faults of one output that are told at most."""
+
+REFERENCES = 10_000
+"""References that one comparison may follow: a few lines of schema can unfold without end."""
 
 Faults = Iterator[tuple[Loc, str]]
 
@@ -30,6 +34,8 @@ def faults(schema: Mapping[str, Any]) -> Faults:
     if not found:
         try:
             list(_validator(schema).iter_errors(None))
+        except ValueError as error:
+            yield ("$ref",), str(error)
         except RecursionError:
             yield ("$ref",), "the schema refers to itself without end: let it go through a property"
 
@@ -80,7 +86,7 @@ def _malformed(base: Any, schema: Any) -> list[tuple[Loc, str]]:
     """The worst that the metaschema says against a schema; one mistake is many errors of it."""
     from jsonschema.exceptions import best_match
 
-    error = best_match(base(base.META_SCHEMA, registry=_registry()).iter_errors(schema))
+    error = best_match(base(base.META_SCHEMA).iter_errors(schema))
     if error is None:
         return []
     return [(tuple(error.absolute_path), f"is no JSON Schema: {_short(error.message)}")]
@@ -150,20 +156,36 @@ def _values(schema: Mapping[str, Any], loc: Loc) -> Iterator[tuple[Loc, Any]]:
 
 
 def _validator(schema: Mapping[str, Any]) -> Any:
-    return _compiled(json.dumps(schema, sort_keys=True))
+    """A validator for one comparison: it counts the references that it follows."""
+    from jsonschema import validators
+
+    document = _sound(json.dumps(schema, sort_keys=True))
+    base = _draft(document.get("$schema", DRAFT))
+    followed = count(1)
+
+    def counted(keyword: Any) -> Any:
+        def follow(validator: Any, reference: Any, instance: Any, of: Any) -> Iterator[Any]:
+            if next(followed) > REFERENCES:
+                raise ValueError(f"its references unfold to more than {REFERENCES:,} schemas")
+            yield from keyword(validator, reference, instance, of) or ()
+
+        return follow
+
+    references = {name: counted(base.VALIDATORS[name]) for name in ("$ref", "$dynamicRef")
+                  if name in base.VALIDATORS}  # fmt: skip
+    keywords = {"pattern": _pattern, "patternProperties": _pattern_properties,
+                "additionalProperties": _additional_properties, **references}  # fmt: skip
+    extend: Any = validators.extend
+    return extend(base, keywords)(document, registry=_registry())
 
 
 @lru_cache(maxsize=64)
-def _compiled(schema: str) -> Any:
-    from jsonschema import validators
-
-    document = json.loads(schema)
+def _sound(schema: str) -> dict[str, Any]:
+    """The schema of this text; raises ValueError when it has faults."""
+    document: dict[str, Any] = json.loads(schema)
     for loc, fault in _faults(document):
         raise ValueError(f"{json_path(loc)}: {fault}")
-    extend: Any = validators.extend
-    keywords = {"pattern": _pattern, "patternProperties": _pattern_properties,
-                "additionalProperties": _additional_properties}  # fmt: skip
-    return extend(_draft(document.get("$schema", DRAFT)), keywords)(document, registry=_registry())
+    return document
 
 
 def _registry() -> Any:

@@ -10,12 +10,17 @@ from typing import Any
 FLAGS = "imsguy"
 """Those of JavaScript; `g`, `u` and `y` change nothing about whether a text matches."""
 
+LONGEST = 2_000
+"""Characters of a pattern."""
+
 
 @lru_cache(maxsize=512)
 def compiled(pattern: str, flags: str = "i") -> Any:
     """A pattern with `.search(text)`; raises ValueError that says what is wrong with it."""
     import re2
 
+    if len(pattern) > LONGEST:
+        raise ValueError(f"a pattern of {len(pattern):,} characters is longer than {LONGEST:,}")
     unknown = "".join(sorted(set(flags) - set(FLAGS)))
     if unknown:
         raise ValueError(f"unknown flags {unknown!r}: known are i, m, s (and g, u, y, ignored)")

@@ -16,6 +16,10 @@ from foundry.workflow.loops import Context, LoopState, Missing, enter
 _INSTANCE = re.compile(r"(?P<loop>[^\[\]/]+)\[(?P<number>[1-9]\d{0,5})\]/(?P<step>[^\[\]/]+)")
 
 
+class MissingItems(WorkflowError):
+    """Steps of a loop are said to be done, and the list that it repeats over is not there."""
+
+
 def replay(workflow: Workflow, completed: Sequence[str], context: Context | None = None) -> Cursor:
     """The cursor after `completed`: step ids in the order in which they were done.
 
@@ -54,7 +58,7 @@ def _place(workflow: Workflow, cursor: Cursor, name: str) -> tuple[int, LoopStat
 def _entered(step: LoopStep, context: Context) -> LoopState:
     state, _ = enter(step, context)
     if isinstance(state, Missing):
-        raise WorkflowError(state.reason, hint=state.hint)
+        raise MissingItems(state.reason, hint=state.hint)
     return state
 
 

@@ -32,14 +32,24 @@ def fill(text: str, context: Mapping[str, Any]) -> Filled:
 
     def value_of(match: re.Match[str]) -> str:
         name = match[1].strip()
-        value = lookup(name, context) if is_name(name) or name in context else None
+        value = value_in_braces(name, context)
         if value is None:
             if is_name(name):
                 unknown[name] = None
             return match[0]
-        return value if isinstance(value, str) else _json(value)
+        return spelt(value)
 
     return Filled(_BRACES.sub(value_of, text), tuple(unknown))
+
+
+def value_in_braces(name: str, context: Mapping[str, Any]) -> Any:
+    """What is filled in for what stands in braces; None: it stays as written."""
+    return lookup(name, context) if is_name(name) or name in context else None
+
+
+def spelt(value: Any) -> str:
+    """A value as it is filled in."""
+    return value if isinstance(value, str) else _json(value)
 
 
 def in_braces(text: str) -> Iterator[str]:

@@ -6,11 +6,10 @@ from typing import Any
 
 from foundry.schema.criteria import Composition, Criteria, Criterion, Rule
 from foundry.schema.workflow import Function, Step
-from foundry.workflow.conditions import lookup
 from foundry.workflow.cursor import Instruction
 from foundry.workflow.describe import condition_text
 from foundry.workflow.loops import Context
-from foundry.workflow.text import fill, in_braces, is_name, unknown_name
+from foundry.workflow.text import fill, in_braces, spelt, unknown_name, value_in_braces
 
 REPEATS = {
     "for": "a number of times",
@@ -27,9 +26,9 @@ MAX_OLD = 40
 def step_text(step: Step, context: Context) -> tuple[str, tuple[str, ...]]:
     """What the step says, its variables filled in, and a warning for each that there is not."""
     filled = fill(_template(step), context)
-    return filled.text, tuple(
-        f"{step.id}: {unknown_name(name, context)}" for name in filled.unknown
-    )
+    warnings = tuple(f"{step.id}: {unknown_name(name, context)}" for name in filled.unknown)
+    criteria = criteria_text(step.validation_criteria)  # judged as written, so told as written
+    return "\n\n".join(filter(None, (filled.text, criteria))), warnings
 
 
 def again_text(step: Step, before: Context, now: Context) -> str:
@@ -37,10 +36,9 @@ def again_text(step: Step, before: Context, now: Context) -> str:
 
     The text is the same but for what was filled in, so its changed variables say all of it.
     """
-    names = dict.fromkeys(name for name in in_braces(_template(step)) if is_name(name))
-    changed = [(name, lookup(name, before), lookup(name, now)) for name in names]
-    lines = [f"- {name}: {_value(value)} (was {_shortened(_value(old))})"
-             for name, old, value in changed if old != value]  # fmt: skip
+    names = dict.fromkeys(in_braces(_template(step)))
+    told = [(name, _known(name, before), _known(name, now)) for name in names]
+    lines = [f"- {name}: {new} (was {_shortened(old)})" for name, old, new in told if old != new]
     return "\n".join(("The same step again, with these values:", *lines)) if lines else AGAIN
 
 
@@ -51,15 +49,13 @@ def _template(step: Step) -> str:
         "Begin by looking for the files that matter here." if step.ask_for_files else "",
         step.prompt,
         _calls(step),
-        criteria_text(step.validation_criteria),
     ]
     return "\n\n".join(part for part in parts if part)
 
 
-def _value(value: Any) -> str:
-    if value is None:
-        return "not known"
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+def _known(name: str, context: Context) -> str:
+    value = value_in_braces(name, context)
+    return "not known" if value is None else spelt(value)
 
 
 def _shortened(text: str) -> str:
@@ -86,7 +82,7 @@ def item_text(instruction: Instruction) -> str:
     loop = instruction.loop
     if loop is None or loop.loop.type != "forEach":
         return ""
-    return f"{loop.loop.item_var}: {_value(instruction.context[loop.loop.item_var])}"
+    return f"{loop.loop.item_var}: {spelt(instruction.context[loop.loop.item_var])}"
 
 
 def place(instruction: Instruction) -> str:

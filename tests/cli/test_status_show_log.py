@@ -128,7 +128,7 @@ def test_the_log_tells_the_last_activity(little: LittleProject) -> None:
     path = little.log("1", *BUILD[:4])
     with path.open("a") as file:
         file.write('{"event": "note", "te')  # torn by a kill
-    assert status_of(little.project).last_activity == "read_file: src/a.py · 0.1s"
+    assert status_of(little.project).last_activity == "read src/a.py"
 
 
 def test_a_journal_that_this_version_does_not_follow_is_still_shown(
@@ -284,26 +284,36 @@ def test_the_log_reads_as_the_view_did(little: LittleProject) -> None:
 def test_verbose_tells_turns_and_tools(little: LittleProject) -> None:
     little.log("1", *BUILD)
     text = call(log.command, little.root, "-v").stdout
-    assert "    turn 1 · 8.7k in, 900 out · $0.02 · context 4% · 3.0s\n" in text
-    assert "        read_file: src/a.py · 0.1s\n" in text
+    assert "    ⏺ turn 1 · 8.7k in (92% cached), 900 out · $0.02 · context 4% · 3.0s\n" in text
+    assert "    📖 read src/a.py · 0.1s\n" in text
+    assert "stats    1 turn · 1 tool call · 1 compaction · 9.6k tokens · 0 files modified\n" in text
 
 
-def test_the_last_lines_of_a_log(little: LittleProject) -> None:
+@pytest.mark.parametrize("follow", [(), ("-f",)])
+def test_the_last_events_of_a_log(little: LittleProject, follow: tuple[str, ...]) -> None:
     little.log("1", *BUILD)
     whole = call(log.command, little.root).stdout.splitlines()
-    assert call(log.command, little.root, "-n", 3).stdout.splitlines() == whole[-3:]
-    assert call(log.command, little.root, "-n", 3, "-f").stdout.splitlines() == whole[-3:]
-    assert call(log.command, little.root, "-n", 0).stdout == ""
+    ending = next(n for n, line in enumerate(whole) if "✓ verified" in line)
+    last = call(log.command, little.root, "-n", 1, *follow).stdout.splitlines()
+    assert last == whole[ending:]  # one event, many lines
+    last = call(log.command, little.root, "-n", 3, *follow).stdout.splitlines()
+    assert last == whole[ending - 2 :]
+    assert call(log.command, little.root, "-n", 0, *follow).stdout == ""
+    assert len(call(log.command, little.root, "-n", 2, "--json").stdout.splitlines()) == 2
 
 
 def test_the_log_as_json_is_its_lines_without_the_torn_one(little: LittleProject) -> None:
     path = little.log("1", *BUILD)
+    future = {"event": "future", "at": "2026-01-01T00:00:00Z", "odd": "\x7fü"}
+    with path.open("a") as file:
+        file.write(json.dumps(future, ensure_ascii=False) + "\n")
     whole = [json.loads(line) for line in path.read_text().splitlines()]
     with path.open("a") as file:
-        file.write('{"event": "future", "at": "2026-01-01T00:00:00Z"}\n{"event": "no')
+        file.write('{"event": "no')
     text = call(log.command, little.root, "--json").stdout
-    assert [json.loads(line) for line in text.splitlines()][: len(whole)] == whole
+    assert [json.loads(line) for line in text.splitlines()] == whole
     assert text.isascii()
+    assert "\x7f" not in text
 
 
 def test_no_log_is_an_error(little: LittleProject) -> None:

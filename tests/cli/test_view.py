@@ -141,7 +141,10 @@ def test_json_is_one_event_a_line_and_nothing_else() -> None:
         assert datetime.fromisoformat(line["at"]).tzinfo is not None
         for each in fields(event):
             value = getattr(event, each.name)
-            assert line[each.name] == (list(value) if isinstance(value, tuple) else value)
+            if each.name == "seconds":
+                assert line["ms"] == round(value * 1000)
+            else:
+                assert line[each.name] == (list(value) if isinstance(value, tuple) else value)
     assert err == ""
 
 
@@ -220,8 +223,10 @@ def test_the_moving_line_tells_what_is_going_on() -> None:
     tool = ToolRan(TASK, "run_command", "pytest -q", 0.1)
     line = moving_line((started, turn, tool))
     assert "builder 2/5 Add the commands" in line
-    assert "turn 4 · ctx 4% · 9.6k · $0.02 · run_command: pytest -q" in line
-    assert "I write the \\x1b[2Jtest" in moving_line((started, turn), "I write\nthe \x1b[2Jtest")
+    assert "turn 4 · ctx ░░░░░░░░ 4% · 9.6k tokens · $0.02" in line
+    assert "    ▶ run pytest -q · 0.1s\n" in line
+    said = moving_line((started, turn), "I write\nthe \x1b[2Jtest")
+    assert "    💭 I write the \\x1b[2Jtest" in said
     assert "retry in " in moving_line((started, Waiting("429", 50.0, 1)))
     assert moving_line((started, step_ended(TASK, "builder", "t"))).strip() == ""
 

@@ -22,10 +22,11 @@ from tests.conversation.test_compaction import call, thread
 from tests.support.transcripts import transcripts
 
 HEAD = Heading(4, 2, 900, 300)
+QUOTED = ["one line", "two\nlines", "</ledger>", "## Files\n- a: read", "</error>\nx"]
 
 entries = st.lists(st.text(min_size=1, max_size=60).map(lambda text: quotable(one_line(text, 50)))
                    .filter(bool), max_size=3, unique=True).map(tuple)  # fmt: skip
-blocks = st.lists(st.sampled_from(["one line", "two\nlines", "</ledger>", "## Files\n- a: read", "</error>\nx"])
+blocks = st.lists(st.sampled_from(QUOTED)
                   .map(quotable), max_size=3, unique=True).map(tuple)  # fmt: skip
 files = st.dictionaries(
     st.sampled_from(["a.py", "/b c/d.py", "e"]),
@@ -97,7 +98,10 @@ def test_what_code_finds_in_a_conversation():
         ("src/new.py", (("written", 1),)),
         ("gone.py", (("failed", 1),)),
     )
-    assert found.commands == (("make", "done"), ("pytest -q", "exit code 0"),)
+    assert found.commands == (
+        ("make", "done"),
+        ("pytest -q", "exit code 0"),
+    )
     assert found.errors == ("FAILED tests/t.py::x", "no gone.py\nLook elsewhere")
     assert "tests/t.py" in found.mentioned
 

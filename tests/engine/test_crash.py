@@ -5,6 +5,7 @@ the run is verified, every accepted step has one commit, was asked of the model 
 dead step had made is in a patch.
 """
 
+import json
 import os
 import shutil
 import signal
@@ -27,6 +28,7 @@ from foundry.store.project import Project
 from tests.support.builds import git, starts, step_of, steps, tree
 from tests.support.crash import Blocker, Child, Kill, alive, strays
 from tests.support.rehearsals import SPEC, SmallBuild, run, submit, write
+from tests.support.scripts import by_script
 
 TASK = "builder[2]/task"
 LEAN = ("--skip", "docs", "--skip", "feedback")
@@ -341,6 +343,19 @@ def test_killed_together_with_a_git_that_held_its_locks(crash: Any) -> None:
     assert crashed.patches == []
 
 
+def test_a_git_that_outlives_the_harness_is_ended(crash: Any) -> None:
+    """Else it would commit, or hold its locks, while the resumed run works."""
+    crashed = crash()
+    holds = f": > .git/index.lock; kill -9 $PPID; echo $$ > {crashed.tmp}/bin/done; sleep 1000"
+    child = with_git(crashed, COMMIT, holds).build()
+    pid = int((crashed.tmp / "bin" / "done").read_text())
+    assert child.wait() == -signal.SIGKILL
+    assert alive(pid)
+    crashed.finished()
+    assert not alive(pid)
+    assert_exactly_once(crashed)
+
+
 def test_killed_while_git_goes_on_and_commits(crash: Any) -> None:
     crashed = crash()
     action = f'kill -9 $PPID; real "$@"; echo > {crashed.tmp}/bin/done; exit'
@@ -436,6 +451,46 @@ def test_killed_in_the_middle_of_a_command(
         assert_salvaged(crashed, patch, {"blob.bin": BINARY})
 
 
+LOSES = {
+    "began an orphan branch": "git checkout -q --orphan x",
+    "emptied an orphan branch": "git checkout -q --orphan x && git rm -rfq .",
+    "removed the artifacts": "rm -rf .context-foundry",
+    "put a pipe for the journal": "cd .context-foundry && rm journal.jsonl && mkfifo journal.jsonl",
+    "reset to the first commit": "git reset -q --hard $(git rev-list --max-parents=0 HEAD)",
+    "reset and removed our ref": "git reset -q --hard HEAD~2 && git for-each-ref "
+    "--format='delete %(refname)' refs/worktree | git update-ref --stdin",
+    "reset and removed the logs": "git reset -q --hard HEAD~2 && rm -rf .git/logs",
+    "deleted the branch": "git checkout -q --detach && git branch -qD main",
+    "closed a file": "echo x > closed.txt && chmod 000 closed.txt",
+    "closed a folder": "mkdir closed && echo x > closed/f && chmod 000 closed",
+    "closed what it had made": "chmod 000 blob.bin",
+    "made a folder read-only": "mkdir ro && echo x > ro/f && chmod 555 ro",
+    "made a nested repository": "git init -q nested && echo x > nested/f && chmod -R a-w nested",
+    "turned the settings": "git config core.bare true",
+}
+"""What the command in flight did, by itself, to what resume needs."""
+
+
+@pytest.mark.usefixtures("permissions")
+@pytest.mark.parametrize("first", LOSES.values(), ids=LOSES)
+def test_killed_after_a_model(crash: Any, tmp_path: Path, first: str) -> None:
+    blocker = Blocker.make(tmp_path / "blocker")
+    blocks = by_script(blocker.command(f"({first})"))
+    task = [*second_task()[:-1], blocks, *second_task()[1:]]
+    crashed = crash(SmallBuild(scenes={TASK: task}))
+    child = crashed.build()
+    pid = blocker.wait()
+    child.signal(signal.SIGKILL)
+    assert child.wait() == -signal.SIGKILL
+    crashed.finished()
+    assert not alive(pid)
+    assert_exactly_once(crashed, twice=[TASK])
+    assert tree(crashed.folder) == RESULT
+    assert git(crashed.folder, "branch", "--show-current") == "main\n"
+    (patch,) = crashed.patches
+    assert "hello-2.txt" in patch.read_text(errors="replace")
+
+
 def test_killed_after_a_model_threw_accepted_work_away(crash: Any, tmp_path: Path) -> None:
     blocker = Blocker.make(tmp_path / "blocker")
     crashed = crash(in_a_tool("git reset -q --hard HEAD~2")(blocker), options=LEAN)
@@ -521,6 +576,67 @@ def test_a_checkout_stays_as_it_is(
     asked = [step for step in BASED if step not in ("baseline", "test[1]/checks")]
     assert sorted(starts(crashed.server)) == sorted([*asked, *twice])
     assert_once_in_worktree(crashed)
+
+
+LEAVES = {
+    "reset to the base": "git reset -q --hard HEAD~5",
+    "left the branch": "git checkout -q --detach HEAD~4",
+    "went to another branch": "git checkout -q -b other HEAD~4",
+    "removed its link": "rm .git",
+}
+
+
+@pytest.mark.usefixtures("permissions")
+@pytest.mark.parametrize("place", ["beside", "within"])
+@pytest.mark.parametrize("first", LEAVES.values(), ids=LEAVES)
+def test_killed_after_a_model_left_its_work_tree(
+    crash: Any, checkout: Path, tmp_path: Path, first: str, place: str
+) -> None:
+    blocker = Blocker.make(tmp_path / "blocker")
+    blocks = by_script(blocker.command(f"({first})"))
+    task = [*second_task()[:-1], blocks, *second_task()[1:]]
+    before = state(checkout)
+    crashed = crash(SmallBuild(scenes={TASK: task}))
+    child = crashed.build()
+    blocker.wait()
+    child.signal(signal.SIGKILL)
+    assert child.wait() == -signal.SIGKILL
+    (root,) = tmp_path.glob("project.foundry/*")
+    resumed = crashed.start("resume", str(checkout if place == "beside" else root))
+    assert resumed.wait() == 0, resumed.output
+    assert_once_in_worktree(crashed)
+    assert state(checkout) == before
+
+
+def test_a_project_that_ignores_our_folder(crash: Any, checkout: Path) -> None:
+    (checkout / ".gitignore").write_text("ignored/\n.context-foundry/\n")
+    git(checkout, "commit", "-q", "-am", "Ignore it")
+    crashed = crash()
+    crashed.killed(ACCEPTED["after the line"])
+    crashed.finished()
+    assert_once_in_worktree(crashed)
+    held = git(crashed.root, "ls-tree", "-r", "--name-only", "HEAD")
+    assert ".context-foundry/tasks.json" in held
+    assert "/local/" not in held
+
+
+def test_a_project_that_was_moved(crash: Any, tmp_path: Path) -> None:
+    blocker = Blocker.make(tmp_path / "blocker")
+    commits = by_script(blocker.command("git add -A; git commit -qm mine"))
+    task = [*second_task()[:-1], commits, *second_task()[1:]]
+    crashed = crash(SmallBuild(scenes={TASK: task}))
+    child = crashed.build()
+    pid = blocker.wait()
+    child.signal(signal.SIGKILL)
+    assert child.wait() == -signal.SIGKILL
+    moved = shutil.move(crashed.folder, tmp_path / "moved")
+    resumed = crashed.start("resume", str(moved))
+    assert resumed.wait() == 0, resumed.output
+    assert not alive(pid)
+    assert "mine" not in git(moved, "log", "--format=%s").split("\n")
+    (options,) = (tmp_path / "home" / "runs").glob("*/options.json")
+    assert json.loads(options.read_text())["root"] == str(moved)
+    assert tree(moved) == RESULT
 
 
 WORKTREE = f"{GIT}.add_worktree"

@@ -1,18 +1,22 @@
 """Deploy: pushes what is verified, says what it skipped, and asks after it was cut off."""
 
 import json
+import os
 from pathlib import Path
 
 import pytest
 
+from foundry.engine.workspace import find
 from foundry.model.rehearsal.script import say, turn
 from foundry.schema.events import Event, Note
-from foundry.schema.journal import Intent, StepRecord
+from foundry.schema.journal import Intent, StepRecord, Stop
 from foundry.schema.run import Status
 from foundry.schema.work import DeploySubmission
+from foundry.store import journal
 from foundry.store.git import Repository
 from tests.support.builds import Built, git
-from tests.support.rehearsals import SmallBuild
+from tests.support.crash import Child, strays
+from tests.support.rehearsals import SPEC, SmallBuild
 
 
 @pytest.fixture
@@ -198,6 +202,41 @@ def test_cut_off_after_it_arrived_asks_nobody(build, project, remote):
     assert deployed(built).startswith("pushed ")
 
 
+def test_cut_off_asks_also_where_the_branch_was_there_before(build, project, remote):
+    built = cut_off(build, project, after_push=False)
+    branch = built.repository.branch()
+    git(project, "push", "--quiet", "origin", f"{built.journal[0].base}:refs/heads/{branch}")
+    before = pushed(remote, built)
+    asked, ask = questions(None)
+    assert built.resume(ask=ask).status is Status.PAUSED
+    assert len(asked) == 1
+    assert pushed(remote, built) == before
+
+
+def test_interrupted_in_the_last_push_it_stays_verified(rehearsal, project, remote, tmp_path):
+    folder = tmp_path / "slow"
+    folder.mkdir()
+    (folder / "git").write_text(f"""\
+#!/bin/sh
+case "$*" in *" push --quiet "*)
+  if ! mkdir {folder}/first 2>/dev/null && mkdir {folder}/second 2>/dev/null
+  then kill -INT $PPID; sleep 1000; fi;;
+esac
+PATH="${{PATH#*:}}" exec git "$@"
+""")
+    (folder / "git").chmod(0o755)
+    server = rehearsal(SmallBuild(tasks=1))
+    words = ["build", SPEC, "--dir", str(project), "--base-url", server.url, "--deploy"]
+    env = {"PATH": f"{folder}{os.pathsep}{os.environ['PATH']}"}
+    child = Child(words, log=tmp_path / "log", env=env)
+    assert child.wait() == 0, child.output
+    assert (folder / "second").exists()
+    entries = journal.read(find(project).journal)
+    stops = [entry.status for entry in entries if isinstance(entry, Stop)]
+    assert stops == [Status.VERIFIED]
+    assert strays(folder) == []
+
+
 def test_cut_off_and_the_remote_is_gone_does_not_undo_the_build(build, project, remote):
     built = cut_off(build, project, after_push=False)
     remote.rename(remote.with_name("gone.git"))
@@ -285,6 +324,8 @@ def test_an_unverified_build_is_not_pushed(build, project, remote):
     assert built.ended.status is Status.UNVERIFIED
     assert pushed(remote, built) == ""
     assert deployed(built).startswith("not deployed: the build is not verified")
+    (file,) = (built.project.folder / "feedback").iterdir()
+    assert json.loads(file.read_text())["status"] == "unverified"
 
 
 def test_credentials_of_a_remote_are_kept_nowhere(build, project, remote):

@@ -6,7 +6,7 @@ from foundry.engine.gates import shell_blocks
 from foundry.model.rehearsal.script import Turn, call, turn
 from foundry.schema.run import Status
 from tests.support.asked import requests_of, results
-from tests.support.builds import Built
+from tests.support.builds import EVERYTHING, Built
 from tests.support.rehearsals import SmallBuild, run, submit, write
 
 TASK = "builder[1]/task"
@@ -44,7 +44,9 @@ def test_a_task_whose_verify_fails_goes_back_with_the_output(build):
 
 def test_changing_only_the_run_s_own_files_is_no_work(build):
     built = build(
-        task(run("echo x >> .context-foundry/scout-report.md"), HAND_IN, *GOOD), skip=REST
+        task(run("echo x >> .context-foundry/scout-report.md"), HAND_IN, *GOOD),
+        skip=REST,
+        rules=EVERYTHING,
     )
     assert "nothing in the project has changed" in answer(built, TASK, 2)
 
@@ -61,7 +63,7 @@ def test_changing_only_the_run_s_own_files_is_no_work(build):
     ],
 )
 def test_the_artifacts_are_not_the_model_s_to_change(build, tampering):
-    built = build(task(GOOD[0], run(tampering), HAND_IN), skip=REST)
+    built = build(task(GOOD[0], run(tampering), HAND_IN), skip=REST, rules=EVERYTHING)
     assert built.ended.status is Status.UNVERIFIED
     assert built.steps == ["scout", "architect", TASK]
     assert len(built.commits) == len(built.journal)

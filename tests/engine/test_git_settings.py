@@ -1,4 +1,4 @@
-"""What a command of the model does to the repository's settings neither ends a run nor steers it."""
+"""What a command does to the repository's settings neither ends a run nor steers it."""
 
 import json
 from pathlib import Path

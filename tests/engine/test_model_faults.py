@@ -259,7 +259,7 @@ def test_replies_that_are_always_cut_fail_the_step(build):
         (call("run_command", command="true", timeout_seconds="long"), "timeout_seconds"),
         (call("read_file", path="nope.txt"), "nope.txt"),
         (call("write_file", path="../escape.txt", content="x"), "escape.txt"),
-        (call("run_command", command="a\0b"), "not started"),
+        (call("run_command", command="a\0b"), "which shells read in different ways"),
     ],
     ids=["unknown", "types", "number", "missing", "outside", "nul"],
 )

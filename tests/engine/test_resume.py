@@ -17,7 +17,16 @@ from foundry.schema.journal import Attempt, Resume, Stop
 from foundry.schema.messages import Usage
 from foundry.schema.run import Limits, Status
 from foundry.store import journal
-from tests.support.builds import Built, first_user_text, git, starts, step_of, steps, tree
+from tests.support.builds import (
+    EVERYTHING,
+    Built,
+    first_user_text,
+    git,
+    starts,
+    step_of,
+    steps,
+    tree,
+)
 from tests.support.crash import Blocker, Child, Kill, strays
 from tests.support.rehearsals import SPEC, SmallBuild, run, submit
 
@@ -290,7 +299,8 @@ OWN = {
 @pytest.mark.parametrize("command", OWN.values(), ids=OWN)
 def test_what_a_model_does_with_git_is_folded_back(build: Any, command: str) -> None:
     first, _, last = SmallBuild().builder(2)
-    built: Built = build(SmallBuild(scenes={TASK: [first, run(command), last]}), skip=LEAN)
+    scenes = {TASK: [first, run(command), last]}
+    built: Built = build(SmallBuild(scenes=scenes), skip=LEAN, rules=EVERYTHING)
     assert_whole(built)
     assert git(built.folder, "branch", "--show-current") == "main\n"
     log = git(built.folder, "log", "--format=%s")
@@ -464,7 +474,7 @@ def test_calls_of_a_cut_conversation_count_for_the_budget(build: Any) -> None:
     struck: list[bool] = []
 
     def interrupt(event: Any) -> None:
-        if event.kind == "tool" and event.step == TASK and not struck:
+        if event.kind == "tool_execution" and event.step == TASK and not struck:
             struck.append(True)
             raise KeyboardInterrupt
 

@@ -106,8 +106,8 @@ def test_a_step_that_names_no_tools_has_them_all(play: Any) -> None:
     built: Built = play(script, step("one"), step("two", tools=["read_file"]))
     tools = [[tool["name"] for tool in requests_of(built.server, name)[0]["tools"]]
              for name in ("one", "two")]  # fmt: skip
-    assert tools[0] == [*TOOLS, "submit"]
-    assert tools[1] == ["read_file", "submit"]
+    assert tools[0] == [*TOOLS, "note", "submit"]
+    assert tools[1] == ["read_file", "note", "submit"]
 
 
 def test_braces_that_name_nothing_are_prose(play: Any) -> None:
@@ -292,7 +292,7 @@ def test_a_loop_that_reaches_its_maximum_is_told_everywhere(play: Any) -> None:
     steps = (loop("on", [step("try")], type="while", condition={"var": "more"}, maxIterations=2),)
     script = plays({f"on[{n}]/try": [submit(summary="tried")] for n in (1, 2)})
     built: Built = play(script, *steps, context={"more": True}, checks=("true",))
-    warning = "on: stopped after its maximum of 2 iterations"
+    warning = "on: maximum iterations (2) reached: the loop was ended"
     assert (built.ended.status, built.ended.reason) == (Status.UNVERIFIED, warning)
     assert notes(built).count(warning) == 1
     assert built.events[-1].reason == warning
@@ -585,3 +585,28 @@ def test_a_variable_that_is_none_is_refused(play: Any, tmp_path: Path, given: st
 
 def test_a_wish_without_a_workflow_is_a_build() -> None:
     assert Wish("a").chosen.workflow.id == "build"
+
+
+# -- the shipped circular workflow -----------------------------------------------------------
+
+
+def test_circular_ends_when_a_second_thread_agrees(build: Any) -> None:
+    """The same prompt in fresh threads; a claim that it is done is doubted before it counts."""
+    done, left = {"done": True}, {"done": False}
+    script = plays(
+        {
+            "iterations[1]/work": [write("a.txt", "a\n"), submit(summary="Half.", context=left)],
+            "iterations[2]/work": [write("b.txt", "b\n"), submit(summary="All.", context=done)],
+            "iterations[2]/doubt": [submit(summary="c.txt is missing.", context=left)],
+            "iterations[3]/work": [write("c.txt", "c\n"), submit(summary="Now.", context=done)],
+            "iterations[3]/doubt": [submit(summary="Nothing.", context={"confirmed": True})],
+        }
+    )
+    built: Built = build(script, spec=SPEC, chosen=choose("circular"), checks=("test -f c.txt",))
+    assert built.ended.status is Status.VERIFIED
+    steps = [entry.step for entry in built.journal if isinstance(entry, StepRecord)]
+    assert steps[:-1] == [
+        "iterations[1]/work", "iterations[2]/work", "iterations[2]/doubt",
+        "iterations[3]/work", "iterations[3]/doubt",
+    ]  # fmt: skip
+    assert "c.txt is missing." in told(built, "iterations[3]/work")

@@ -547,9 +547,12 @@ def test_what_was_cut_is_billed_with_the_error():
     usage = Usage(input_tokens=3, cache_read_tokens=7)
     fault = faults.cut(after=4, times=-1)
     retry = RetryPolicy(attempts=2, jitter=0)
-    with serve(fault, usage=usage) as server, Asked(server.url, retry=retry) as asked:
-        with pytest.raises(ModelUnavailable) as caught:
-            asked.ask()
+    with (
+        serve(fault, usage=usage) as server,
+        Asked(server.url, retry=retry) as asked,
+        pytest.raises(ModelUnavailable) as caught,
+    ):
+        asked.ask()
     billed = Usage(**caught.value.billed)
     assert (billed.input_tokens, billed.cache_read_tokens) == (6, 14)
 

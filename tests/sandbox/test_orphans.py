@@ -50,6 +50,17 @@ def test_a_daemon_whose_shell_has_ended(tmp_path: Path, beacon: Beacon):
     assert not alive(pid)
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="marks are readable on Linux only")
+def test_what_joins_while_the_others_are_ended(tmp_path: Path, beacon: Beacon):
+    pidfile, spawned = tmp_path / "running.json", tmp_path / "spawned"
+    heir = f"echo \\$\\$ > {spawned}; exec sleep 1000"
+    command = f"trap 'setsid sh -c \"{heir}\" & exit' TERM; {beacon.call}; sleep 1000 & wait"
+    killed_while_running(command, pidfile, beacon, 1)
+    assert reap_orphans(pidfile) >= 1
+    if spawned.exists():  # it may not even have come so far
+        assert not alive(int(spawned.read_text()))
+
+
 def test_the_file_names_the_running_command(tmp_path: Path):
     pidfile = tmp_path / "running.json"
     wait = f"until grep -q 'create_time.*[1-9]' {pidfile}; do sleep 0.01; done"

@@ -18,15 +18,20 @@ from foundry.model.rehearsal.server import RehearsalServer
 from foundry.model.retry import RetryPolicy
 from foundry.schema.events import Event
 from foundry.schema.journal import Entry, StepRecord
+from foundry.schema.permission import Effect
 from foundry.schema.run import Limits, RunOptions
 from foundry.store import journal
 from foundry.store.git import Repository
 from foundry.store.git_query import Commit
+from foundry.store.policy import parse_rule
 from foundry.store.project import Project
 from foundry.tools.permission import Approve, nobody
 from tests.support.rehearsals import SPEC, SmallBuild
 
 MODEL = "claude-sonnet-5-5"
+EVERYTHING = (parse_rule(Effect.ALLOW, "*"),)
+"""Rules for what permission would refuse, where a test is about what happens then."""
+
 FAST = RetryPolicy(attempts=3, base=0.001, cap=0.01)
 """Retries without the wait."""
 

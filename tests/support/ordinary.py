@@ -1,4 +1,4 @@
-"""Make root like anybody else: for it no file is closed otherwise (containers run tests as root)."""
+"""Make root like anybody else: no file is closed to it (containers run tests as root)."""
 
 import ctypes
 import os

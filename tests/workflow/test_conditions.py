@@ -26,6 +26,8 @@ CONTEXT: dict[str, Any] = {
     "a.b": "exact",
     "a": {"b": "path"},
     "digits": "3",
+    "underscored": "1_0",
+    "large": "9007199254740993",
 }
 
 
@@ -81,6 +83,8 @@ TRUE: list[dict[str, Any]] = [
     {"var": "object.inner.deep", "equals": 1},
     {"var": "list.1", "equals": "b"},
     {"var": "list.length", "equals": 3},
+    {"var": "large", "equals": 9007199254740993},
+    {"var": "large", "not_equals": 9007199254740992},
     {"var": "word.length", "equals": 6},
     {"var": "a.b", "equals": "exact"},
 ]
@@ -109,6 +113,8 @@ FALSE: list[dict[str, Any]] = [
     {"var": "no"},
     {"var": "missing"},
     {"var": "list.9"},
+    {"var": "list." + "9" * 1000},
+    {"var": "underscored", "equals": 10},
     {"var": "object.inner.deep.deeper"},
     {"or": []},
     {"and": [{"var": "yes"}, {"var": "no"}]},
@@ -220,3 +226,8 @@ def test_the_names_that_a_condition_asks_about() -> None:
     )
     assert list(names(condition)) == ["a", "b.c", "a"]
     assert list(names(None)) == []
+
+
+def test_a_pattern_of_endless_length_is_refused() -> None:
+    with pytest.raises(ValueError, match="longer than"):
+        compiled("a" * 3000)

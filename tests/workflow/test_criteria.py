@@ -129,6 +129,7 @@ LOW = {"var": "priority", "equals": "low"}
         ({"and": [contains("x", condition=HIGH), contains("y", condition=LOW)]}, "x", True),
         ({"and": [contains("y", condition=LOW)]}, "", True),
         ({"not": {"and": [contains("y", condition=LOW)]}}, "", True),
+        ({"not": {"not": contains("y", condition=LOW)}}, "y", True),
     ],
 )
 def test_a_rule_whose_condition_does_not_hold_is_as_if_not_written(

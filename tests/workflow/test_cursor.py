@@ -341,7 +341,7 @@ def test_too_many_items_are_a_warning_and_no_silence() -> None:
     assert items_of(workflow, journal) == ["a", "b", None]
     ended = next_step(workflow, journal)
     assert isinstance(ended, Finished)
-    assert ended.warnings == ("each: stopped after its maximum of 2 iterations",)
+    assert ended.warnings == ("each: maximum iterations (2) reached: the loop was ended",)
 
 
 @pytest.mark.parametrize("items", [None, 3, "abc", {"a": 1}])

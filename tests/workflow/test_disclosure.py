@@ -74,7 +74,7 @@ def test_the_first_iteration_brings_overview_functions_and_the_step() -> None:
         "phaseTitle": "Go through 3 modules",
         "totalSteps": 2,
         "totalItems": 3,
-        "steps": [{"id": "read", "title": "Read {{module.name}}"}, {"id": "mend", "title": "Mend"}],
+        "steps": [{"id": "read", "title": "Read io"}, {"id": "mend", "title": "Mend"}],
         "loop": {"type": "forEach", "maxIterations": 10, "items": "modules", "itemVar": "module"},
     }
     assert first.guidance["functionDefinitions"] == [
@@ -126,7 +126,9 @@ def test_a_reader_that_lost_its_thread_gets_everything_again(name: str) -> None:
         assert each["definition"] in json.dumps(WORKFLOW.model_dump())
     if name.startswith("modules"):
         overview = THREAD["modules[1]/read"].guidance["loopPhaseGuidance"]
-        assert again.guidance["loopPhaseGuidance"] == overview
+        item = CONTEXT["modules"][int(name[8]) - 1]["name"]
+        titles = [{"id": "read", "title": f"Read {item}"}, {"id": "mend", "title": "Mend"}]
+        assert again.guidance["loopPhaseGuidance"] == {**overview, "steps": titles}
 
 
 @pytest.mark.parametrize("number", [1, 2, 3])
@@ -180,3 +182,37 @@ def test_the_same_words_again_are_not_repeated() -> None:
     assert isinstance(coming, Instruction)
     later = disclose(workflow, coming, "thread")
     assert later.guidance["prompt"] == "The same step again.\n\nIteration 2."
+
+
+def _twice(prompt: str, **patches: Any) -> str:
+    """What the second iteration is told when variables changed as `patches` has them."""
+    loop: dict[str, Any] = {"type": "for", "count": 2, "maxIterations": 5}
+    body = [{"id": "try", "title": "Try", "prompt": prompt}]
+    document = {"id": "w", "name": "W", "description": "D", "version": "1.0.0", "steps": [
+        {"id": "twice", "title": "Twice", "type": "loop", "loop": loop, "body": body}]}  # fmt: skip
+    workflow = Workflow.model_validate(document)
+    context = {name: before for name, (before, _) in patches.items()}
+    patch = {name: after for name, (_, after) in patches.items()}
+    coming = due(workflow, complete(workflow, begin(workflow, context), patch))
+    assert isinstance(coming, Instruction)
+    return str(disclose(workflow, coming, "thread").guidance["prompt"])
+
+
+@pytest.mark.parametrize(
+    ("before", "after"), [("one", "two"), (True, 1), ([1], [True]), (None, "x"), ("x", None)]
+)
+def test_whatever_reads_differently_is_told(before: Any, after: Any) -> None:
+    assert "- flag: " in _twice("It is {{flag}}.", flag=(before, after))
+    assert "- my-flag: " in _twice("It is {{my-flag}}.", **{"my-flag": (before, after)})
+
+
+def test_criteria_are_told_as_they_are_judged() -> None:
+    criteria = [{"type": "contains", "value": "{{name}}", "message": "Say it"}]
+    step = {"id": "s", "title": "S", "prompt": "P {{name}}", "validationCriteria": criteria}
+    document = {"id": "w", "name": "W", "description": "D", "version": "1.0.0", "steps": [step]}
+    workflow = Workflow.model_validate(document)
+    coming = due(workflow, begin(workflow, {"name": "Ann"}))
+    assert isinstance(coming, Instruction)
+    prompt = disclose(workflow, coming, "fresh").guidance["prompt"]
+    assert "P Ann" in prompt
+    assert "contains '{{name}}'" in prompt

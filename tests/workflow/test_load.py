@@ -152,6 +152,7 @@ TWICE = "given twice"
         ("a.yaml", "a: \x07", "is not valid YAML"),
         ("a.yaml", "a: *b", "the alias *b names no value"),
         ("a.yaml", "a: &b [*b]", "the alias *b names no value"),
+        ("a.yaml", "a: &b 1\nc: &b [*b]", "the alias *b names no value"),
         ("a.yaml", "a: 1\n---\nb: 2", "a second document begins here"),
         ("a.yaml", b"a: \xff", "is not UTF-8 text (byte 3)"),
         ("a.json", b"\xff\xfe", "is not UTF-8 text (byte 0)"),
@@ -188,6 +189,13 @@ def test_a_bad_text_and_a_bad_document_are_told_together(tmp_path: Path) -> None
         assert part in told
 
 
+def test_what_is_wrong_with_the_text_of_a_value_is_told_once(tmp_path: Path) -> None:
+    text = json.dumps(small()).replace('"1.0.0"', "2024-01-01")
+    [problem] = load.examine(written(tmp_path, "a.yaml", text))
+    assert problem.path == "$.version"
+    assert "is a date" in problem.message
+
+
 @pytest.mark.parametrize("depth", [65, 2_000, 200_000])
 @pytest.mark.parametrize(
     ("name", "opening"),
@@ -199,6 +207,12 @@ def test_deep_nesting_is_an_error(tmp_path: Path, name: str, opening: str, depth
     value = "null" if name == "a.json" else "x"
     told = refused(written(tmp_path, name, opening * depth + value + closing * depth))
     assert "nested more than 64 levels deep" in told
+
+
+@pytest.mark.parametrize("as_json", [True, False])
+def test_a_text_with_half_a_character_is_an_error(as_json: bool) -> None:
+    [problem] = load.examine_text('{"id": "\ud800"}', json=as_json)
+    assert (problem.path, problem.level) == ("$", "error")
 
 
 def test_an_alias_bomb_is_an_error(tmp_path: Path) -> None:

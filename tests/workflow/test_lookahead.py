@@ -16,6 +16,9 @@ PATTERNS = [
     "^(?!a|b)",
     "^(?=[)(]|a)(?![^)]b).c",
     r"^(?=\(|a).",
+    "^(?=[])]|a).",
+    "^(?=[^])]).c",
+    "^(?![^]()])[^a]",
     "^(?!(a(b|c)))a(b|c)?",
     "(?=ab)",
     "(?!a)",
@@ -31,6 +34,8 @@ REFUSED = [
     r"(?!\b)",
     "^(?!a)b|c",
     "^(?!a)*b",
+    "^(?!a){2}b",
+    "^(?!a)?",
     "^a(?!b)",
     "^((?!b).)*$",
     "^(?!(?!a))",
@@ -71,3 +76,8 @@ def test_with_the_flag_m_the_beginning_is_no_beginning() -> None:
 def test_what_every_text_matches_is_known() -> None:
     assert isinstance(compiled("(?!.*TODO)", ""), Anything)
     assert not isinstance(compiled("^(?!.*TODO)", ""), Anything)
+
+
+def test_a_pattern_of_endless_lookaheads_is_refused() -> None:
+    with pytest.raises(ValueError, match="longer than"):
+        compiled("^" + "(?=a)" * 5000 + "a")

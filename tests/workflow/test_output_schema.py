@@ -108,3 +108,13 @@ def test_the_faults_of_one_value_are_bounded() -> None:
     found = violations({"items": {"type": "string"}}, [1] * 1_000)
     assert len(found) == MOST
     assert all(len(message) < 300 for _, message in violations({"type": "null"}, "x" * 10_000))
+
+
+def test_references_that_unfold_without_end_are_a_fault_and_no_wait() -> None:
+    """Each level has the one below twice: 2 to the power of 40 comparisons."""
+    levels = {f"a{n}": {"allOf": [{"$ref": f"#/$defs/a{n - 1}"}] * 2} for n in range(1, 41)}
+    bomb = {"$defs": {"a0": {"type": "object"}, **levels}, "$ref": "#/$defs/a40"}
+    assert any("unfold to more than" in fault for _, fault in faults(bomb))
+    hidden = {"properties": {"x": {"$ref": "#/$defs/a40"}}, "$defs": bomb["$defs"]}
+    ((_, said),) = violations(hidden, {"x": {}})
+    assert "unfold to more than" in said

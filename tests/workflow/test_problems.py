@@ -107,7 +107,7 @@ STRUCTURE: list[tuple[str, object, str, str]] = [
      "$.functionDefinitions[0].name", "'1f' is no name: use letters, digits and '_'"),
     ("choice", document(step(onFailure="retry")), "$.steps[0].onFailure",
      "is the text 'retry': it has to be 'stop', 'unverified' or 'ignore'"),
-    ("loop type", document(loop(type="each")), "$.steps[0].loop.type",
+    ("loop type", document(loop(type="each", items="x", count=1)), "$.steps[0].loop.type",
      "is the text 'each': it has to be 'for', 'forEach', 'while' or 'until'"),
     ("while without condition", document(loop(type="while")), "$.steps[0].loop",
      "a while loop needs a `condition`"),
@@ -204,6 +204,9 @@ MEANING: list[tuple[str, object, str, str]] = [
      "$.steps[1].functionReferences[0]", "no function 'f' is defined here"),
     ("defined twice", document(functionDefinitions=[FUNCTION, FUNCTION]),
      "$.functionDefinitions[1].name", "'f' is defined twice in this scope"),
+    ("a reference that two loops share",
+     document(loop("a", body="s"), loop("b", body="s"), step(functionReferences=["f"])),
+     "$.steps[2].functionReferences[0]", "no function 'f' is defined here"),
     ("missing argument", called(), "$.steps[0].functionCalls[0]", "the argument 'to' is missing"),
     ("unknown argument", called(to="a", nn=1), "$.steps[0].functionCalls[0].args.nn",
      "there is no parameter 'nn': did you mean 'n'? (they are: n, to)"),
@@ -411,6 +414,12 @@ def test_errors_come_first_and_then_the_order_of_the_document() -> None:
     ]
 
 
+def test_a_repeated_id_is_that_of_the_first() -> None:
+    found = told(document(step("a"), step("a"), step("a")))
+    assert [path for path, _ in found] == ["$.steps[1].id", "$.steps[2].id"]
+    assert all("that of $.steps[0] already" in message for _, message in found)
+
+
 def test_paths_are_json_paths() -> None:
     assert json_path(()) == "$"
     assert json_path(("steps", 2, "loop", "count")) == "$.steps[2].loop.count"
@@ -442,14 +451,11 @@ def test_whatever_is_in_a_document_problems_are_told_at_places_in_it(
 ) -> None:
     raw = copy.deepcopy(RELEASE)
     for path, value in changes:
-        parent = raw
-        try:
+        if path in paths_of(raw):  # an earlier change may have taken it away
+            parent = raw
             for part in path[:-1]:
                 parent = parent[part]
-            parent[path[-1]]  # noqa: B018 - it is still there
-        except (KeyError, IndexError, TypeError):
-            continue
-        parent[path[-1]] = copy.deepcopy(value)
+            parent[path[-1]] = copy.deepcopy(value)
     places = {json_path(path) for path in paths_of(raw)}
     found = problems(raw, strict=True)
     assert {each.path for each in found} - places <= {"$"}

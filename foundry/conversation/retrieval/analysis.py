@@ -13,26 +13,15 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from foundry.conversation.retrieval.facts import LARGEST, Facts, analyse
+from foundry.conversation.retrieval.facts import Facts, analyse
+from foundry.conversation.retrieval.files import read
 from foundry.conversation.retrieval.kinds import Kind, kind
 
 SHARE = 250
 """Files below which another process costs more than it brings."""
 MOST_WORKERS = 4
-Fact = tuple[int, int, dict[str, int], list[str], list[str]]
-
-
-def read(root: Path, path: str) -> bytes:
-    """The content of a file, not through a link; empty when it can't be had or is too large."""
-    try:
-        descriptor = os.open(root / path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-    except OSError:
-        return b""
-    with open(descriptor, "rb") as file:  # noqa: PTH123 - a descriptor has no path
-        try:
-            return file.read(LARGEST + 1)
-        except OSError:
-            return b""
+Plain = tuple[int, int, dict[str, int], list[str], list[str]]
+"""Facts as marshal takes them: no subclass of tuple."""
 
 
 def analyse_all(root: Path, paths: Sequence[str]) -> dict[str, Facts]:
@@ -43,17 +32,17 @@ def analyse_all(root: Path, paths: Sequence[str]) -> dict[str, Facts]:
     found = [_share(root, shares[0])]
     for helper, share in zip(helpers, shares[1:], strict=True):
         found.append(helper.result() or _share(root, share))
-    return {path: Facts(*fact) for part in found for path, fact in part.items()}
+    return {path: Facts(*each) for part in found for path, each in part.items()}
 
 
-def _share(root: Path, paths: Sequence[str]) -> dict[str, Fact]:
+def _share(root: Path, paths: Sequence[str]) -> dict[str, Plain]:
     return {
         path: plain(analyse(path, kind(path) or Kind.SOURCE, read(root, path))) for path in paths
     }
 
 
-def plain(facts: Facts) -> Fact:
-    """Facts as marshal takes them."""
+def plain(facts: Facts) -> Plain:
+    """Facts without their class."""
     return facts.kind, facts.length, facts.terms, facts.defined, facts.imported
 
 
@@ -77,14 +66,14 @@ class _Worker:
         with suppress(BrokenPipeError), self._process.stdin as stdin:  # `result` tells of a death
             stdin.write("\0".join(paths).encode())
 
-    def result(self) -> dict[str, Fact] | None:
+    def result(self) -> dict[str, Plain] | None:
         """The facts, or None when the worker died."""
         assert self._process.stdout is not None
         with self._process.stdout as out:
             raw = out.read()
         if self._process.wait() or not raw:
             return None
-        facts: dict[str, Fact] = marshal.loads(raw)
+        facts: dict[str, Plain] = marshal.loads(raw)
         return facts
 
 

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from foundry.conversation.retrieval.analysis import read
 from foundry.conversation.retrieval.definitions import pattern
+from foundry.conversation.retrieval.files import read
 from foundry.conversation.retrieval.find import Found, find
 from foundry.conversation.retrieval.query import parse
 from foundry.conversation.retrieval.words import IDENTIFIER, terms

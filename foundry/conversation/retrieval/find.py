@@ -3,10 +3,10 @@
 from pathlib import Path
 from typing import NamedTuple
 
-from foundry.conversation.retrieval.analysis import read
-from foundry.conversation.retrieval.features import collect
+from foundry.conversation.retrieval.files import read
 from foundry.conversation.retrieval.model import rank
 from foundry.conversation.retrieval.query import parse
+from foundry.conversation.retrieval.signals import collect
 from foundry.conversation.retrieval.upkeep import current_index
 
 EVIDENCE = ("content", "path", "told", "exact_path")
@@ -26,10 +26,8 @@ def find(root: Path, text: str, limit: int = 10) -> tuple[Found, ...]:
     if not query.terms:
         return ()
     index = current_index(root)
-    order, features = collect(
-        index, query, lambda path: read(root, path).decode("utf-8", "replace")
-    )
-    if not any(features[name] for name in EVIDENCE):
+    order, signals = collect(index, query, lambda path: read(root, path).decode("utf-8", "replace"))
+    if not any(signals[name] for name in EVIDENCE):
         return ()
-    ranked = rank(index, query, order, features)
+    ranked = rank(index, query, order, signals)
     return tuple(Found(index.paths[number], round(score, 3)) for number, score in ranked[:limit])

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from foundry.conversation.retrieval.words import IDENTIFIER, terms
+from foundry.conversation.retrieval.words import count_terms
 
 COMMITS = 3000
 """How far back the history is read."""
@@ -38,12 +38,8 @@ def scope_of(message: str) -> str:
 
 
 def message_terms(message: str) -> dict[str, int]:
-    """The terms of a commit message, by how often."""
-    counts: dict[str, int] = {}
-    for identifier in IDENTIFIER.findall(_TRAILER.sub("", message[:LONGEST_MESSAGE])):
-        for term in terms(identifier):
-            counts[term] = counts.get(term, 0) + 1
-    return counts
+    """The terms of a commit message without its trailers, by how often."""
+    return count_terms(_TRAILER.sub("", message[:LONGEST_MESSAGE]))
 
 
 def read_log(log: str, numbers: Mapping[str, int]) -> list[Commit]:

@@ -1,18 +1,21 @@
-"""The index of a project: who contains which term, inverted so that a query reads only its own."""
+"""The index of a project, inverted so that a query reads only the postings of its own terms."""
 
+import math
 from array import array
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from foundry.conversation.retrieval.facts import Facts
 from foundry.conversation.retrieval.history import Commit
 from foundry.conversation.retrieval.imports import edges
-from foundry.conversation.retrieval.words import IDENTIFIER, terms
+from foundry.conversation.retrieval.words import count_terms
 
 _BITS = 12
 _MOST = (1 << _BITS) - 1
 Postings = dict[str, bytes]
 """For each term the numbers of those that contain it and how often, packed into 32-bit words."""
+Scores = dict[int, float]
+"""Files (or commits) by number; those that are missing have none."""
 
 
 class Index(NamedTuple):
@@ -52,8 +55,8 @@ def build(facts: Mapping[str, Facts], commits: Iterable[Commit]) -> Index:
         [each.kind for each in facts.values()],
         [each.length for each in facts.values()],
         _inverted(each.terms for each in facts.values()),
-        _inverted(_counted([path]) for path in paths),
-        _inverted(_counted(each.defined) for each in facts.values()),
+        _inverted(count_terms(path) for path in paths),
+        _inverted(count_terms("\n".join(each.defined)) for each in facts.values()),
         [list(dict.fromkeys(each.defined)) for each in facts.values()],
         importers,
         imported,
@@ -70,6 +73,32 @@ def postings(packed: Postings, term: str) -> list[tuple[int, int]]:
     return [(word >> _BITS, word & _MOST) for word in words]
 
 
+def rarity(packed: Postings, asked: Iterable[str], total: int) -> dict[str, float]:
+    """The inverse document frequency of each term that occurs."""
+    found = {}
+    for term in asked:
+        having = len(packed.get(term, b"")) // 4
+        if having:
+            found[term] = math.log(1 + (total - having + 0.5) / (having + 0.5))
+    return found
+
+
+def bm25(
+    packed: Postings, weights: Mapping[str, float], lengths: Sequence[int], *, k: float, b: float
+) -> Scores:
+    """Okapi BM25 with weighted query terms."""
+    rare = rarity(packed, weights, len(lengths))
+    mean = sum(lengths) / len(lengths) if lengths else 1.0
+    mean = mean or 1.0
+    base = [k * (1 - b + b * length / mean) for length in lengths]
+    scores: Scores = {}
+    for term, worth in rare.items():
+        gain = weights[term] * worth * (k + 1)
+        for number, times in postings(packed, term):
+            scores[number] = scores.get(number, 0.0) + gain * times / (times + base[number])
+    return scores
+
+
 def _inverted(bags: Iterable[Mapping[str, int]]) -> Postings:
     found: dict[str, list[int]] = {}
     for number, bag in enumerate(bags):
@@ -81,12 +110,3 @@ def _inverted(bags: Iterable[Mapping[str, int]]) -> Postings:
             else:
                 found[term] = [word]
     return {term: array("I", words).tobytes() for term, words in found.items()}
-
-
-def _counted(names: Iterable[str]) -> dict[str, int]:
-    counts: dict[str, int] = {}
-    for name in names:
-        for identifier in IDENTIFIER.findall(name):
-            for term in terms(identifier):
-                counts[term] = counts.get(term, 0) + 1
-    return counts

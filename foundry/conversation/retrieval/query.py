@@ -5,7 +5,14 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from foundry.conversation.retrieval.history import scope_of
-from foundry.conversation.retrieval.words import IDENTIFIER, is_compound, parts, stem, terms
+from foundry.conversation.retrieval.words import (
+    IDENTIFIER,
+    count_terms,
+    is_compound,
+    parts,
+    stem,
+    terms,
+)
 
 _LINK = re.compile(r"https?://\S+")
 _PATH = re.compile(r"[\w@.-]*[\w@-](?:/[\w@.-]+)+|\b[\w-]+(?:\.[\w-]+)*\.[a-zA-Z]\w{0,7}\b")
@@ -15,7 +22,6 @@ _QUOTED = re.compile(
 )
 LONGEST = 6000
 """Characters of a text that are read: further ones are logs and listings."""
-
 
 VAGUE = frozenset(
     stem(word)
@@ -72,10 +78,10 @@ def parse(text: str) -> Query:
     """Read a task's text."""
     text = _LINK.sub(" ", text[:LONGEST]).strip()
     subject = text.partition("\n")[0]
-    first = {term: _plain_weight(term) for term in _counts(subject)}
+    first = {term: _plain_weight(term) for term in count_terms(subject)}
     weights = {
         term: times**0.5 * _plain_weight(term) * (2 if term in first else 1)
-        for term, times in _counts(text).items()
+        for term, times in count_terms(text).items()
     }
     names = _names(text)
     return Query(
@@ -88,14 +94,6 @@ def parse(text: str) -> Query:
         scope_of(subject),
         frozenset(name for name, form in _SPOKEN.items() if form.search(text)),
     )
-
-
-def _counts(text: str) -> dict[str, int]:
-    counts: dict[str, int] = {}
-    for identifier in IDENTIFIER.findall(text):
-        for term in terms(identifier):
-            counts[term] = counts.get(term, 0) + 1
-    return counts
 
 
 def _plain_weight(term: str) -> float:

@@ -1,199 +1,175 @@
-"""How much each file has to do with a query, signal by signal, from the index alone."""
+"""Every signal of every file for one query, side by side, by the names that weights.json has."""
 
 import math
-import posixpath
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
-from foundry.conversation.retrieval.index import Index, Postings, postings
-from foundry.conversation.retrieval.kinds import Kind
+from foundry.conversation.retrieval import history_signals, index_signals
+from foundry.conversation.retrieval.index import Index, Scores, bm25, rarity
+from foundry.conversation.retrieval.kinds import Kind, suffix
+from foundry.conversation.retrieval.passages import Passages
 from foundry.conversation.retrieval.query import Query
-from foundry.conversation.retrieval.words import parts, stem, terms
 
-Scores = dict[int, float]
-"""Files by number; those that are missing have none."""
-
-
-def rarity(packed: Postings, asked: Iterable[str], total: int) -> dict[str, float]:
-    """The inverse document frequency of each term that occurs."""
-    found = {}
-    for term in asked:
-        having = len(packed.get(term, b"")) // 4
-        if having:
-            found[term] = math.log(1 + (total - having + 0.5) / (having + 0.5))
-    return found
+READ = 30
+READ_ASIDE = 5
+"""So many source files and others are opened for their passages; more changed no figure."""
+DEFINING = 80
+"""So many files have their definitions looked at one by one."""
+FOREMOST, LEADING = 5, 40
+"""So many files are asked what changes along with them, and what they import or are imported by."""
+Read = Callable[[str], str]
+"""The text of a file by its path; empty when it can't be read."""
 
 
-def bm25(
-    packed: Postings, weights: Mapping[str, float], lengths: Sequence[int], *, k: float, b: float
-) -> Scores:
-    """Okapi BM25 with weighted query terms."""
-    rare = rarity(packed, weights, len(lengths))
-    mean = sum(lengths) / len(lengths) if lengths else 1.0
-    mean = mean or 1.0
-    base = [k * (1 - b + b * length / mean) for length in lengths]
-    scores: Scores = {}
-    for term, worth in rare.items():
-        gain = weights[term] * worth * (k + 1)
-        for number, times in postings(packed, term):
-            scores[number] = scores.get(number, 0.0) + gain * times / (times + base[number])
-    return scores
+def collect(index: Index, query: Query, read: Read) -> tuple[list[int], dict[str, Scores]]:
+    """The files in a rough order, and each signal's value by file; missing ones are zero."""
+    found = _from_index(index, query) | _from_history(index, query)
+    rough = _rough(found)
+    order = sorted(rough, key=lambda number: (-rough[number], number))
+    found |= _from_neighbours(index, rough, order)
+    source = [number for number in order if index.kinds[number] == Kind.SOURCE]
+    others = [number for number in order if index.kinds[number] != Kind.SOURCE]
+    weights, subject = _weights(index, query)
+    opened = source[:READ] + others[:READ_ASIDE]
+    found |= _from_passages(query, {n: read(index.paths[n]) for n in opened}, weights, subject)
+    found["best_definition"] = index_signals.best_definition(index, weights, order[:DEFINING])
+    found["best_definition_subject"] = index_signals.best_definition(
+        index, subject, order[:DEFINING]
+    )
+    found["rough"] = rough
+    return order, found
 
 
-def coverage(index: Index, asked: Mapping[str, float]) -> Scores:
-    """The share of the query's rarity that a file has, in content or path."""
-    rare = rarity(index.content, asked, len(index.paths))
-    whole = sum(rare.values()) or 1.0
-    scores: Scores = {}
-    for term, worth in rare.items():
-        having = {n for n, _ in postings(index.content, term)}
-        having.update(n for n, _ in postings(index.named, term))
+def _from_index(index: Index, query: Query) -> dict[str, Scores]:
+    total = len(index.paths)
+    content = bm25(index.content, query.terms, index.lengths, k=1.2, b=0.3)
+    defined_lengths = [50] * total
+    path, name = index_signals.in_path(index, query.terms)
+    path_subject, name_subject = index_signals.in_path(index, query.subject)
+    exact, bare = index_signals.named(index, query)
+    return {
+        "content": content,
+        "content_flat": bm25(index.content, query.terms, index.lengths, k=1.2, b=0.75),
+        "subject": bm25(index.content, query.subject, index.lengths, k=1.2, b=0.3),
+        "coverage": index_signals.coverage(index, query.terms),
+        "coverage_subject": index_signals.coverage(index, query.subject),
+        "path": path,
+        "name": name,
+        "path_subject": path_subject,
+        "name_subject": name_subject,
+        "exact_path": exact,
+        "bare_name": bare,
+        "defined": bm25(index.defined, query.terms, defined_lengths, k=1.2, b=0.0),
+        "defined_subject": bm25(index.defined, query.subject, defined_lengths, k=1.2, b=0.0),
+        "names": index_signals.exact_names(index.content, query.names, total),
+        "defines_names": index_signals.exact_names(index.defined, query.names, total),
+        "compound": index_signals.exact_names(index.content, query.compounds, total),
+        "defines_compound": index_signals.exact_names(index.defined, query.compounds, total),
+        "names_path": index_signals.exact_names(index.named, query.names | query.compounds, total),
+        "scope_folder": index_signals.in_folder(index, query.scope),
+        "tested": index_signals.tested_by(index, content),
+    }
+
+
+def _from_history(index: Index, query: Query) -> dict[str, Scores]:
+    similar = history_signals.similar_commits(index, query.terms)
+    voted, best = history_signals.votes(index, similar)
+    subject_votes, _ = history_signals.votes(
+        index, history_signals.similar_commits(index, query.subject)
+    )
+    recent, _ = history_signals.votes(index, similar, 150)
+    fresh8 = history_signals.decayed(index, 8)
+    return {
+        "votes_recent": recent,
+        "fresh2": history_signals.decayed(index, 2),
+        "fresh20": history_signals.decayed(index, 20),
+        "folder_fresh": history_signals.folder_news(index, fresh8),
+        "votes": voted,
+        "best_vote": best,
+        "votes_subject": subject_votes,
+        "told": history_signals.told(index, query.terms),
+        "told_subject": history_signals.told(index, query.subject),
+        "scope": history_signals.in_scope(index, query),
+        "fresh8": fresh8,
+        "fresh60": history_signals.decayed(index, 60),
+        "often": history_signals.decayed(index, 1000),
+        "age": history_signals.age(index),
+    }
+
+
+def _rough(found: dict[str, Scores]) -> Scores:
+    """A first ranking, for what needs to know which files lead."""
+    total: Scores = {}
+    for name, weight in (
+        ("content", 1.0), ("subject", 0.7), ("path", 0.5), ("name_subject", 0.5),
+        ("defined", 0.5), ("votes", 0.8), ("told", 0.8), ("exact_path", 2.0), ("bare_name", 0.3),
+        ("defines_names", 0.7), ("scope", 0.4), ("fresh60", 0.25),
+    ):  # fmt: skip
+        top = max(found[name].values(), default=0.0)
+        if top > 0:
+            for number, score in found[name].items():
+                total[number] = total.get(number, 0.0) + weight * score / top
+    return total
+
+
+def _from_neighbours(index: Index, rough: Scores, order: Sequence[int]) -> dict[str, Scores]:
+    """What the leading files say of those that they have to do with."""
+    leading = {number: rough[number] for number in order[:LEADING]}
+    return {
+        "together": history_signals.together(index, {n: rough[n] for n in order[:FOREMOST]}),
+        "imports": index_signals.spread(leading, index.imported),
+        "importers": index_signals.spread(leading, index.importers),
+        "mates": index_signals.folder_mates(index, rough),
+    }
+
+
+def _weights(index: Index, query: Query) -> tuple[dict[str, float], dict[str, float]]:
+    """What the terms of the text and of its first line weigh, rarity included."""
+    rare = rarity(index.content, query.terms, len(index.paths))
+    return (
+        {term: query.terms[term] * worth for term, worth in rare.items()},
+        {term: rare[term] * worth for term, worth in query.subject.items() if term in rare},
+    )
+
+
+def _from_passages(
+    query: Query,
+    texts: Mapping[int, str],
+    weights: Mapping[str, float],
+    subject: Mapping[str, float],
+) -> dict[str, Scores]:
+    passages = Passages(weights, subject)
+    scored = {number: passages.score(text) for number, text in texts.items()}
+    return {
+        "passage": {number: each.best for number, each in scored.items()},
+        "passage2": {number: each.next_best for number, each in scored.items()},
+        "meeting": {number: each.meeting for number, each in scored.items()},
+        "passage_subject": {number: each.best_subject for number, each in scored.items()},
+        "meeting_subject": {number: each.meeting_subject for number, each in scored.items()},
+        "quoted": _quoted(query, texts),
+    }
+
+
+def _quoted(query: Query, texts: Mapping[int, str]) -> Scores:
+    """Files that have what the text quotes, counting the more the fewer of them there are."""
+    found: Scores = {}
+    for quotation in sorted(query.quoted):
+        having = [number for number, text in texts.items() if quotation in text]
         for number in having:
-            scores[number] = scores.get(number, 0.0) + worth / whole
-    return scores
-
-
-def in_path(index: Index, asked: Mapping[str, float]) -> tuple[Scores, Scores]:
-    """(the rarity of the query's terms in the path, the share that they are of its last name)."""
-    rare = rarity(index.named, asked, len(index.paths))
-    whole: Scores = {}
-    for term, worth in rare.items():
-        for number, _ in postings(index.named, term):
-            whole[number] = whole.get(number, 0.0) + worth * min(2.0, asked[term])
-    share: Scores = {}
-    for number in whole:
-        name = _stem_name(index.paths[number])
-        words = [stem(part) for part in parts(name)]
-        known = sum(rare.get(word, 0.0) for word in words)
-        if known:
-            share[number] = known * sum(word in rare for word in words) / len(words)
-    return whole, share
-
-
-def _stem_name(path: str) -> str:
-    folder, _, name = path.rpartition("/")
-    name = name.partition(".")[0]
-    plain = name in ("index", "mod", "__init__", "main", "lib")
-    return folder.rpartition("/")[2] if plain and folder else name
-
-
-def named(index: Index, query: Query) -> tuple[Scores, Scores]:
-    """(files whose path or file name the text writes out, files whose bare name it contains)."""
-    exact: Scores = {}
-    bare: Scores = {}
-    words = set(query.terms)
-    for number, path in enumerate(index.paths):
-        low = path.lower()
-        name = posixpath.basename(low)
-        if low in query.paths:
-            exact[number] = 2.0
-        elif name in query.paths or any("/" in p and low.endswith("/" + p) for p in query.paths):
-            exact[number] = 1.0
-        inner = name.partition(".")[0]
-        pieces = parts(inner)
-        folded = "=" + "".join(pieces)
-        if len(pieces) > 1 and folded in query.names:
-            bare[number] = 2.0
-        elif len(pieces) > 1 and all(stem(p) in words for p in pieces if len(p) > 1):
-            bare[number] = 1.5
-        elif pieces and len(pieces[0]) > 3 and stem(pieces[0]) in query.subject:
-            bare[number] = 1.0
-    return exact, bare
-
-
-def exact_names(packed: Postings, names: Iterable[str], total: int) -> Scores:
-    """Files that contain these identifiers."""
-    scores: Scores = {}
-    for term, worth in rarity(packed, sorted(names), total).items():
-        for number, times in postings(packed, term):
-            scores[number] = scores.get(number, 0.0) + worth * (1 + math.log(times))
-    return scores
-
-
-def spread(index: Index, scores: Scores, links: Sequence[Sequence[int]]) -> Scores:
-    """What the files that are linked to a file score, shared among all that each links to."""
-    found: Scores = {}
-    for number, score in scores.items():
-        others = links[number]
-        for other in others:
-            found[other] = found.get(other, 0.0) + score / (3 + len(others))
+            found[number] = found.get(number, 0.0) + 1 / len(having) ** 0.7
     return found
 
 
-def folder_mates(index: Index, scores: Scores) -> Scores:
-    """The mean score of the three best other files of a file's folder."""
-    by_folder: dict[str, list[float]] = {}
-    folders = [path.rpartition("/")[0] for path in index.paths]
-    for number, score in scores.items():
-        by_folder.setdefault(folders[number], []).append(score)
-    best = {folder: sorted(each, reverse=True)[:4] for folder, each in by_folder.items()}
-    found: Scores = {}
-    for number, folder in enumerate(folders):
-        mates = best.get(folder, [])
-        own = scores.get(number, 0.0)
-        rest = list(mates)
-        if own in rest:
-            rest.remove(own)
-        if rest:
-            found[number] = sum(rest[:3]) / 3
-    return found
-
-
-def tested_by(index: Index, scores: Scores) -> Scores:
-    """The best score of the tests of a file, told by import and by name."""
-    tests = [n for n in scores if index.kinds[n] == Kind.TEST]
-    by_name: dict[str, float] = {}
-    found: Scores = {}
-    for number in tests:
-        score = scores[number]
-        name = _bare(index.paths[number])
-        by_name[name] = max(by_name.get(name, 0.0), score)
-        for other in index.imported[number]:
-            gain = score / (1 + 0.3 * len(index.imported[number]))
-            found[other] = max(found.get(other, 0.0), gain)
-    for number, path in enumerate(index.paths):
-        if index.kinds[number] == Kind.SOURCE and (name := _bare(path)) in by_name:
-            found[number] = max(found.get(number, 0.0), by_name[name])
-    return found
-
-
-def _bare(path: str) -> str:
-    name = posixpath.basename(path).partition(".")[0].lower().lstrip("_")
-    return name.removeprefix("test_").removesuffix("_test").removesuffix("_tests")
-
-
-def best_definition(
-    index: Index, weights: Mapping[str, float], candidates: Iterable[int]
-) -> Scores:
-    """The most that a query's terms make of one name that a file defines."""
-    memo: dict[str, float] = {}
-    found: Scores = {}
-    for number in candidates:
-        best = 0.0
-        for name in index.names[number]:
-            worth = memo.get(name)
-            if worth is None:
-                own = dict.fromkeys(terms(name))
-                known = [weights[term] for term in own if term in weights]
-                words = sum(1 for term in own if term[0] != "=") or 1
-                worth = sum(known) * (len(known) / words) ** 0.5 if known else 0.0
-                memo[name] = worth
-            best = max(best, worth)
-        if best:
-            found[number] = best
-    return found
-
-
-def in_folder(index: Index, scope: str) -> Scores:
-    """Files with the words of a scope in their folders, and more so in their own name."""
-    words = {stem(part) for part in parts(scope)}
-    if not words:
-        return {}
-    found: Scores = {}
-    for number, path in enumerate(index.paths):
-        folder, _, name = path.rpartition("/")
-        share = len(words & {stem(p) for p in parts(folder)}) / len(words)
-        own = {stem(p) for p in parts(name.partition(".")[0])}
-        share += 0.7 * len(words & own) / len(words | own)
-        if share:
-            found[number] = share
-    return found
+def traits(index: Index, number: int) -> dict[str, float]:
+    """What a file is like, whatever the query."""
+    path = index.paths[number]
+    name = path.rpartition("/")[2].partition(".")[0].lower()
+    return {
+        "length": math.log1p(index.lengths[number]),
+        "depth": float(path.count("/")),
+        "fan_in": math.log1p(len(index.importers[number])),
+        "fan_out": math.log1p(len(index.imported[number])),
+        "entry": float(name in ("main", "__main__", "cli", "app", "server")),
+        "index": float(name in ("index", "mod", "__init__", "lib")),
+        "types": float(name in ("types", "type", "constants", "errors", "version", "interfaces")),
+        "script": float(suffix(path) in ("sh", "bash", "zsh", "sql", "proto", "ps1")),
+    }

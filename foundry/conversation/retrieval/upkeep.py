@@ -4,11 +4,11 @@ import time
 from pathlib import Path
 
 from foundry.conversation.retrieval import cache
-from foundry.conversation.retrieval.analysis import Fact, analyse_all, plain
+from foundry.conversation.retrieval.analysis import Plain, analyse_all, plain
 from foundry.conversation.retrieval.facts import Facts
+from foundry.conversation.retrieval.files import Stamp, stamps
 from foundry.conversation.retrieval.history import COMMITS, read_log
 from foundry.conversation.retrieval.index import Index, build
-from foundry.conversation.retrieval.listing import Stamp, stamps
 from foundry.store import git_read
 
 _RACY = 10_000_000
@@ -53,7 +53,7 @@ def _renewed(root: Path, commit: str, now: dict[str, Stamp], log: git_read.Readi
 
 def _facts(root: Path, now: dict[str, Stamp]) -> dict[str, Facts]:
     """The facts of all files, of which only those that changed are read."""
-    kept: dict[str, tuple[Stamp, Fact]] = cache.load(cache.file_for(root, "facts")) or {}
+    kept: dict[str, tuple[Stamp, Plain]] = cache.load(cache.file_for(root, "facts")) or {}
     same = {n: Facts(*kept[n][1]) for n, stamp in now.items() if n in kept and kept[n][0] == stamp}
     same |= analyse_all(root, [name for name in now if name not in same])
     return {name: same[name] for name in now}

@@ -1,10 +1,9 @@
-"""How much each file has to do with a query by what its history says."""
+"""How much each file has to do with a query, signal by signal, from the history in the index."""
 
 import math
 
-from foundry.conversation.retrieval.index import Index, postings
+from foundry.conversation.retrieval.index import Index, Scores, bm25, postings, rarity
 from foundry.conversation.retrieval.query import Query
-from foundry.conversation.retrieval.signals import Scores, bm25, rarity
 
 SIMILAR = 60
 """So many of the earlier commits with the most similar messages have a say."""

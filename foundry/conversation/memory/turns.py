@@ -1,0 +1,108 @@
+"""Messages as snapshots: what a turn or a step had before it and did."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from foundry.conversation.compaction.exchanges import blocks_of, exchanges, text_of
+from foundry.conversation.compaction.extract import extract
+from foundry.conversation.compaction.ledger import Ledger
+from foundry.conversation.tokens import CHARACTERS_PER_TOKEN, characters
+from foundry.schema.base import Json
+from foundry.schema.memory import CallMade, ContextSnapshot, Touched
+from foundry.schema.messages import Message
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One reply with the results of its calls, and what stood open before it.
+
+    `messages` are the reply and the results; `tokens` what sending the whole context again as it
+    was then would cost, estimated.
+    """
+
+    number: int
+    messages: tuple[Message, ...]
+    tokens: int
+
+
+def turns(messages: Sequence[Message], per_token: float = CHARACTERS_PER_TOKEN) -> Iterator[Turn]:
+    """The turns of a conversation, in their order."""
+    length, number, held = 0, 0, list[Message]()
+    for message in messages:
+        if message["role"] == "assistant":
+            if held:
+                yield Turn(number, tuple(held), int(length / per_token))
+            number, held = number + 1, []
+        if number:
+            held.append(message)
+        length += characters(blocks_of(message))
+    if held:
+        yield Turn(number, tuple(held), int(length / per_token))
+
+
+def turn_snapshot(
+    messages: Sequence[Message], *, task: str, state: Mapping[str, Json] | None = None
+) -> ContextSnapshot:
+    """The snapshot of a turn: its reply and the results of its calls."""
+    ledger = extract(messages)
+    return ContextSnapshot(
+        task=task,
+        said=said(messages),
+        calls=tuple(
+            CallMade(tool=each.name, arguments=each.arguments, result=each.text,
+                     failed=each.is_error)
+            for each in exchanges(messages)
+        ),
+        files=touched(ledger),
+        state=dict(state or {}),
+        decisions=ledger.decisions,
+    )  # fmt: skip
+
+
+def step_snapshot(
+    messages: Sequence[Message],
+    *,
+    task: str,
+    result: str,
+    state: Mapping[str, Json] | None = None,
+    decisions: Iterable[str] = (),
+) -> ContextSnapshot:
+    """The snapshot of a whole step: its turns have the calls, it has what came of them."""
+    ledger = extract(messages)
+    settled = dict.fromkeys((*decisions, *ledger.decisions))
+    return ContextSnapshot(
+        task=task,
+        said=result,
+        files=touched(ledger),
+        state=dict(state or {}),
+        decisions=tuple(settled),
+    )
+
+
+def ledger_of(messages: Sequence[Message]) -> Ledger:
+    """What was decided, done, run and gone wrong; what is only mentioned is left out."""
+    return replace(extract(messages), mentioned=())
+
+
+def said(messages: Iterable[Message]) -> str:
+    """The assistant's own words."""
+    return "\n\n".join(
+        text_of(block)
+        for message in messages
+        if message["role"] == "assistant"
+        for block in blocks_of(message)
+        if block.get("type") == "text" and text_of(block).strip()
+    )
+
+
+def touched(ledger: Ledger) -> tuple[Touched, ...]:
+    """The files of a ledger, with what was done to each."""
+    return tuple(
+        Touched(path=path, deeds=", ".join(deed if n == 1 else f"{deed} x{n}" for deed, n in deeds))
+        for path, deeds in ledger.files
+    )
+
+
+def size(snapshot: ContextSnapshot, per_token: float = CHARACTERS_PER_TOKEN) -> int:
+    """The tokens of a snapshot's texts, estimated."""
+    return int(len(snapshot.model_dump_json()) / per_token)

@@ -1,0 +1,71 @@
+"""What an entry is found by: the terms of what was said, and of what was done with which files."""
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from foundry.schema.base import Json
+from foundry.schema.memory import MemorySummary, Moment
+from foundry.schema.words import IDENTIFIER, terms
+
+LONGEST = 16_000
+"""Characters of a text that are searched; of a longer one the beginning and the end."""
+
+TAIL = 4_000
+
+
+def said(moment: Moment, summaries: Iterable[MemorySummary]) -> set[str]:
+    """The terms of an entry's words, decisions and summaries.
+
+    The task counts for the step alone: all of its turns have the same.
+    """
+    snapshot = moment.snapshot
+    texts = [snapshot.said, *snapshot.decisions]
+    texts += [snapshot.task] if moment.kind == "step" else []
+    for summary in summaries:
+        texts += [summary.text, *summary.insights]
+    return distinct(texts)
+
+
+def done(moment: Moment) -> set[str]:
+    """The terms of an entry's files, calls, results and state."""
+    snapshot = moment.snapshot
+    texts = [touched.path for touched in snapshot.files]
+    for call in snapshot.calls:
+        texts += [*strings(call.arguments), call.result]
+    return distinct([*texts, *strings(snapshot.state)])
+
+
+def distinct(texts: Iterable[str]) -> set[str]:
+    """The terms in texts, each once."""
+    found: set[str] = set()
+    for text in texts:
+        for identifier in set(IDENTIFIER.findall(searched(text))):
+            found.update(terms(identifier))
+    return found
+
+
+def counted(text: str) -> dict[str, int]:
+    """The terms of a text by how often they occur."""
+    found: dict[str, int] = {}
+    for identifier in IDENTIFIER.findall(text):
+        for term in terms(identifier):
+            found[term] = found.get(term, 0) + 1
+    return found
+
+
+def searched(text: str) -> str:
+    """What of a text is searched."""
+    if len(text) <= LONGEST:
+        return text
+    return f"{text[: LONGEST - TAIL]}\n{text[-TAIL:]}"
+
+
+def strings(value: Json) -> Iterator[str]:
+    """All texts within a JSON value."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for each in value.values():
+            yield from strings(each)
+    elif isinstance(value, list | tuple):
+        for each in value:
+            yield from strings(each)
