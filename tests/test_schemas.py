@@ -9,6 +9,7 @@ import pytest
 
 from foundry.schema import session_log
 from foundry.schema.base import Value
+from foundry.schema.memory import MemoryEntry
 from foundry.schema.summary import Evidence, SessionSummary
 from foundry.workflow.schema import json_schema
 
@@ -26,6 +27,7 @@ def written(name: str) -> dict[str, Any]:
 
 PUBLISHED: dict[str, Callable[[str], dict[str, Any]]] = {
     **dict.fromkeys(WRITTEN, written),
+    "memory.schema.json": lambda _: MemoryEntry.model_json_schema(mode="serialization"),
     "workflow.schema.json": lambda _: json_schema(),
     "session-log.schema.json": lambda _: session_log.json_schema(),
 }

@@ -27,6 +27,7 @@ COMMANDS: Mapping[str, Mapping[str, str]] = {
         "show": "Read an artifact of a build.",
         "log": "What happened, line by line; -f follows.",
         "context": "The files that matter for a task, and what conversations are given.",
+        "memory": "What earlier turns and steps had, did and learned: search, show, export.",
         "doctor": "Check this machine, with the fix for whatever is missing.",
     },
     "Order": {

@@ -8,7 +8,6 @@ processes, and a client of each, can share a session.
 """
 
 import fcntl
-import json
 import os
 import secrets
 import threading
@@ -21,9 +20,9 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from pydantic import ValidationError
+from pydantic import Field, ValidationError
 
-from foundry.errors import JournalError
+from foundry.errors import JournalError, WorkflowError
 from foundry.files import append_line, atomic_write
 from foundry.mcp import token
 from foundry.mcp.refusal import Refusal
@@ -39,6 +38,7 @@ from foundry.workflow.cursor import (
     due,
     settle,
 )
+from foundry.workflow.load import parse
 
 IN_MEMORY = 64
 """Sessions that are kept in memory; the others are read again when they are asked for."""
@@ -51,7 +51,7 @@ class _Opening(Value):
     """The first line."""
 
     version: int = 1
-    secret: str
+    secret: str = Field(pattern=token.SECRET)
     workflow: dict[str, Any]
     context: dict[str, Any]
 
@@ -146,6 +146,7 @@ class Sessions:
         document = workflow.model_dump(mode="json", by_alias=True, exclude_unset=True)
         opening = _Opening(secret=secret, workflow=document, context=dict(context))
         path = self._folder / f"{name}.jsonl"
+        path.touch(mode=0o600, exist_ok=False)  # what is written keeps it
         atomic_write(path, opening.model_dump_json() + "\n")
         cursor = begin(workflow, context)
         session = Session(name, path, secret, workflow, cursor, cursor=cursor)
@@ -219,9 +220,9 @@ def _opened(name: str, path: Path, file: BinaryIO) -> Session:
     line = file.readline()
     opening = _parsed(_Opening, line, path)
     try:
-        workflow = Workflow.model_validate(opening.workflow)
-    except ValidationError as error:
-        raise _unusable(path, "this version does not read its workflow") from error
+        workflow = parse(opening.workflow, "its workflow")
+    except WorkflowError as error:
+        raise _unusable(path, error.message) from error
     cursor = begin(workflow, opening.context)
     session = Session(name, path, opening.secret, workflow, cursor, cursor=cursor)
     session.size = len(line)
@@ -230,8 +231,8 @@ def _opened(name: str, path: Path, file: BinaryIO) -> Session:
 
 def _parsed(kind: Any, line: bytes, path: Path) -> Any:
     try:
-        return kind.model_validate(json.loads(line))
-    except ValueError as error:
+        return kind.model_validate_json(line)
+    except ValidationError as error:
         raise _unusable(path, "a line of it is damaged") from error
 
 

@@ -12,6 +12,9 @@ from foundry.mcp.refusal import Refusal
 
 PREFIX = "fw_"
 SESSION_BYTES = 12
+SECRET = r"^[0-9a-f]{32}$"
+"""How a session's secret is written."""
+
 _NUMBER, _SEAL = 4, 11  # with the session a multiple of three bytes: then nothing is padded
 
 

@@ -51,7 +51,8 @@ def remove_tree(path: Path) -> None:
     Raises ProjectError when a part of it stays.
     """
     if path.is_symlink() or not path.is_dir():
-        path.unlink(missing_ok=True)
+        with suppress(NotADirectoryError):  # what should be the folder around it is a file
+            path.unlink(missing_ok=True)
         return
     with suppress(OSError):  # the usual case
         shutil.rmtree(path)

@@ -19,9 +19,6 @@ CHARACTERS_PER_TOKEN = 3.5
 FOUND = 5
 """Entries that keywords bring."""
 
-LEAST = 300
-"""Characters of an entry that are worth showing."""
-
 Heard = Callable[[Sequence[str]], object]
 """Hears which ids were recalled."""
 
@@ -42,10 +39,10 @@ class Memory(Protocol):
 class RecallArguments(Arguments):
     """What is wanted back. The names are those of the public format."""
 
-    turnNumbers: tuple[int, ...] = Field(  # noqa: N815
+    turnNumbers: tuple[int, ...] = Field(
         (), max_length=20, description="Turns of this conversation, from 1."
     )
-    contextIds: tuple[str, ...] = Field(  # noqa: N815
+    contextIds: tuple[str, ...] = Field(
         (), max_length=20, description="Ids as they stand in brackets, such as ctx_3_…"
     )
     keywords: tuple[str, ...] = Field(
@@ -207,11 +204,11 @@ def _cut(text: str, most: int, words: Sequence[str]) -> str:
     gap = f"\n[… {len(text):,} characters in all, cut …]\n"
     room = most - 2 * len(gap)
     if room <= 0:
-        return text[:0]
+        return ""
     hit = _first(text, words)
     if hit is None:
         head = room * 2 // 3
-        return f"{text[:head]}{gap}{text[len(text) - (room - head):]}"
+        return f"{text[:head]}{gap}{text[len(text) - (room - head) :]}"
     start = max(0, min(hit - room // 3, len(text) - room))
     before = gap if start else ""
     after = gap if start + room < len(text) else ""

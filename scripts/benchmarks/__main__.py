@@ -12,6 +12,7 @@ from scripts.benchmarks import (
     compaction,
     context,
     mcp,
+    memory,
     overhead,
     retrieval,
     scale,
@@ -31,6 +32,7 @@ BENCHMARKS: dict[str, Callable[[], list[Figure]]] = {
     "compaction": compaction.measure,
     "scale": scale.measure,
     "retrieval": retrieval.measure,
+    "memory": memory.measure,
 }
 
 

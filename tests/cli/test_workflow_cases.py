@@ -80,10 +80,10 @@ CASES = {
         context={"counter": 3}),
     "10 while for ever": Case(
         [loop("l", [step("b")], type="while", condition=ALWAYS, maxIterations=2), AFTER],
-        "b@0 b@1 after", warning="maximum of 2"),
+        "b@0 b@1 after", warning="maximum iterations (2)"),
     "11 count above the maximum": Case(
         [loop("l", [step("b")], type="for", count=10, maxIterations=5)],
-        "b@0 b@1 b@2 b@3 b@4", warning="maximum of 5"),
+        "b@0 b@1 b@2 b@3 b@4", warning="maximum iterations (5)"),
     "12 two body steps": Case(
         [loop("l", [step("a"), step("b")], type="for", count=2), step("final")],
         "a@0 b@0 a@1 b@1 final"),
@@ -113,7 +113,7 @@ CASES = {
         [loop("l", [ROUNDS[1]], type="for", count=3), AFTER], "r2@1 after"),
     "23 skipped steps end at the maximum too": Case(
         [loop("l", [ROUNDS[1]], type="while", condition=ALWAYS, maxIterations=3)], "r2@1",
-        warning="maximum of 3"),
+        warning="maximum iterations (3)"),
     "25 nothing is equal to, or greater than, what is missing": Case(
         [when("equal", equal("missing", 0)), when("greater", {"var": "missing", "gt": -1}),
          when("unequal", {"var": "missing", "not_equals": 0})], "unequal"),

@@ -178,7 +178,11 @@ def test_a_folder_without_git_is_walked(tmp_path: Path) -> None:
     project.write("app/mailer.py", MAILER)
     project.write("node_modules/x/mailer.js", "function mailReminder() {}\n")
     project.write(".hidden/mailer.py", MAILER)
+    project.write(".gitignore", "copies/\n")
+    project.write("copies/mailer.py", MAILER)
     assert project.find("mail a reminder") == ["app/mailer.py"]
+    (project.root / ".gitignore").unlink()
+    assert sorted(project.find("mail a reminder")) == ["app/mailer.py", "copies/mailer.py"]
 
 
 def test_a_repository_without_commits_and_an_empty_folder(tmp_path: Path) -> None:

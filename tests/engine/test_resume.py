@@ -310,6 +310,8 @@ def test_what_a_model_does_with_git_is_folded_back(build: Any, command: str) -> 
     assert set(changed) - {"hello-2.txt"} == {
         ".context-foundry/journal.jsonl",
         ".context-foundry/build-log.md",
+        ".context-foundry/notes.jsonl",
+        ".context-foundry/session-notes.md",
     }
 
 

@@ -71,7 +71,6 @@ def test_stdout_has_the_protocol_and_nothing_else() -> None:
         for message, answered in (
             (HELLO, True),
             (initialized, False),
-            ("no JSON", False),
             (call(2, "workflow_next", {"workflowId": "tour"}), True),
             (call(3, "workflow_next", {"workflowId": "no such"}), True),
             (call(4, "build_status", {"folder": "/"}), True),
@@ -146,15 +145,20 @@ def test_host_and_origin_are_checked() -> None:
     with served() as (url, _):
         assert urlsplit(url).hostname == "127.0.0.1"
         port = urlsplit(url).port
-        for host in (f"127.0.0.1:{port}", f"localhost:{port}", f"[::1]:{port}", "localhost"):
+        for host in (f"127.0.0.1:{port}", f"localhost:{port}", f"[::1]:{port}", "localhost",
+                     "LOCALHOST"):  # fmt: skip
             assert ask(url, Host=host) == 200
         for origin in (f"http://127.0.0.1:{port}", "http://localhost:6274", "http://localhost"):
             assert ask(url, Origin=origin) == 200
         for host in (f"evil.example:{port}", "evil.example", f"localhost.evil.example:{port}",
-                     f"127.0.0.1.evil.example:{port}", "0.0.0.0", f"10.0.0.1:{port}"):  # fmt: skip
+                     f"127.0.0.1.evil.example:{port}", "0.0.0.0", f"10.0.0.1:{port}",
+                     "localhost:evil.example", f"127.0.0.1:{port}@evil.example", "localhost:",
+                     f"[::1]:{port}:1", ""):  # fmt: skip
             assert ask(url, Host=host) == 421
         for origin in ("http://evil.example", "null", "https://localhost.evil.example",
-                       f"http://evil.example:{port}", "file://", "http://10.0.0.1"):  # fmt: skip
+                       f"http://evil.example:{port}", "file://", "http://10.0.0.1",
+                       "http://localhost:3000.evil.example", "http://localhost:", "",
+                       "http://localhost:3000/evil", "http://127.0.0.1@evil.example"):  # fmt: skip
             assert ask(url, Origin=origin) == 403
             modern = {"Mcp-Protocol-Version": "2026-07-28", "Mcp-Method": "initialize"}
             assert ask(url, Origin=origin, **modern) == 403

@@ -5,6 +5,7 @@ import json
 import os
 import threading
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -59,6 +60,8 @@ def test_the_first_line_pins_workflow_and_context(folder: Path, tour: Workflow) 
     assert opening["context"] == CONTEXT
     assert Workflow.model_validate(opening["workflow"]) == tour
     assert folder.stat().st_mode & 0o077 == 0
+    (path,) = folder.glob("*.jsonl")
+    assert path.stat().st_mode & 0o777 == 0o600
 
 
 def test_a_line_is_appended_per_step_and_nothing_else_changes(folder: Path, tour: Workflow) -> None:
@@ -103,7 +106,9 @@ def test_a_torn_last_line_never_was(folder: Path, tour: Workflow, torn: bytes, k
     assert [line.get("step") for line in lines(folder)] == [None, "begin", "each-thing[1]/clean"]
 
 
-@pytest.mark.parametrize("damage", ["not json", "{}", '{"step":"end","context":{}}'])
+@pytest.mark.parametrize(
+    "damage", ["not json", "{}", '{"step":"end","context":{}}', "[" * 100_000, "\ud800"]
+)
 def test_a_damaged_line_is_an_error_that_names_the_file(
     folder: Path, tour: Workflow, damage: str
 ) -> None:
@@ -112,7 +117,7 @@ def test_a_damaged_line_is_an_error_that_names_the_file(
     (path,) = folder.glob("*.jsonl")
     whole = path.read_text()
     whole += '{"step":"each-thing[1]/clean","context":{}}\n'
-    path.write_text(f"{whole}{damage}\n")
+    path.write_text(f"{whole}{damage}\n", encoding="utf-8", errors="surrogatepass")
     for again in (sessions, sessions, Sessions(folder)):
         with pytest.raises(JournalError) as damaged:
             due_at(again, ticket)
@@ -120,6 +125,44 @@ def test_a_damaged_line_is_an_error_that_names_the_file(
         assert "workflowId" in damaged.value.hint
     path.write_text(whole)
     assert due_at(sessions, ticket) == ("each-thing[2]/clean", 2)
+
+
+def no_hex(opening: dict[str, Any]) -> None:
+    opening["secret"] = "zz" + opening["secret"][2:]
+
+
+def no_steps(opening: dict[str, Any]) -> None:
+    opening["workflow"]["steps"] = []
+
+
+def no_body(opening: dict[str, Any]) -> None:
+    opening["workflow"]["steps"][1]["body"] = "nowhere"
+
+
+def no_pattern(opening: dict[str, Any]) -> None:
+    opening["workflow"]["steps"][0]["runCondition"] = {"var": "a", "matches": "("}
+
+
+def deep(opening: dict[str, Any]) -> None:
+    for _ in range(400):
+        opening["context"] = {"a": opening["context"]}
+
+
+@pytest.mark.parametrize("damage", [no_hex, no_steps, no_body, no_pattern, deep])
+def test_a_damaged_beginning_is_an_error_that_names_the_file(
+    folder: Path, tour: Workflow, damage: Callable[[dict[str, Any]], None]
+) -> None:
+    sessions = Sessions(folder)
+    ticket = sessions.begin(tour, CONTEXT).token()
+    (path,) = folder.glob("*.jsonl")
+    (opening,) = lines(folder)
+    damage(opening)
+    path.write_text(json.dumps(opening) + "\n")
+    for again in (sessions, Sessions(folder)):
+        with pytest.raises(JournalError) as damaged:
+            due_at(again, ticket)
+        assert str(path) in damaged.value.message
+        assert "workflowId" in damaged.value.hint
 
 
 def test_a_restored_older_file_is_read_as_it_is(folder: Path, tour: Workflow) -> None:

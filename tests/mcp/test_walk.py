@@ -56,7 +56,7 @@ def test_a_walk_goes_through_all_loops(call: Call) -> None:
     last = replies[-1]
     assert last["step"] is None
     assert last["context"] == {}
-    assert any("maximum of 2" in each for each in last["warnings"])
+    assert any("maximum iterations (2)" in each for each in last["warnings"])
 
 
 def test_every_reply_has_the_fields_of_the_format(call: Call) -> None:
@@ -71,6 +71,24 @@ def test_the_first_reply_brings_the_rules_of_the_whole(call: Call) -> None:
     assert first["guidance"]["clarificationPrompts"] == ["How large a table?"]
     assert first["guidance"]["metaGuidance"] == ["Work slowly."]
     assert not {"preconditions", "metaGuidance"} & set(second["guidance"])
+
+
+def test_the_rules_are_filled_in_and_warned_of_like_a_prompt(call: Call) -> None:
+    rules = {"metaGuidance": ["Be {{mood}}.", "As {{ written here }}."],
+             "preconditions": ["{{nobody}}"], "clarificationPrompts": []}  # fmt: skip
+    put({**TOUR, "id": "moody", **rules})
+    context = {**CONTEXT, "mood": "calm"}
+    first = call("workflow_next", workflowId="moody", context=context)
+    stateless = call("workflow_next", workflowId="moody", context=context, completedSteps=[])
+    for reply in (first, stateless):
+        assert reply["guidance"]["metaGuidance"] == ["Be calm.", "As {{ written here }}."]
+        assert reply["guidance"]["preconditions"] == ["{{nobody}}"]
+        assert "clarificationPrompts" not in reply["guidance"]
+        (warning,) = reply["warnings"]
+        assert warning.startswith("preconditions: nothing is named 'nobody'")
+    changed = call("workflow_next", token=first["token"], context={"mood": "glad"})
+    again = call("workflow_next", token=changed["token"], rehydrate=True)
+    assert again["guidance"]["metaGuidance"][0] == "Be glad."
 
 
 def test_confirmation_and_criteria_are_in_the_step(call: Call) -> None:
@@ -243,6 +261,62 @@ def test_the_stateless_form_refers_to_what_was_told_too(call: Call) -> None:
     assert "Take your time" in told("begin", "clean", rehydrate=True)["prompt"]
 
 
+def test_the_stateless_form_brings_the_rules_at_first_and_when_asked(call: Call) -> None:
+    def told(*completed: str, **more: Any) -> dict[str, Any]:
+        return call("workflow_next", workflowId="tour", completedSteps=completed, context=CONTEXT,
+                    **more)["guidance"]  # fmt: skip
+
+    rules = {"preconditions": ["a table"], "clarificationPrompts": ["How large a table?"],
+             "metaGuidance": ["Work slowly."]}  # fmt: skip
+    for guidance in (told(), told("begin", rehydrate=True)):
+        assert rules.items() <= guidance.items()
+    assert not rules.keys() & told("begin").keys()
+
+
+def test_a_loop_s_variables_do_not_outlive_it_in_an_echoed_context(call: Call) -> None:
+    """As with a token, where they never get among the variables."""
+    own = {"thing", "place", "currentIteration", "_currentLoop"}
+    context: dict[str, Any] = {**CONTEXT, "currentItem": "mine", "place": "mine too"}
+    completed: list[str] = []
+    seen = []
+    while True:
+        reply = call("workflow_next", workflowId="tour", completedSteps=completed, context=context)
+        if reply["isComplete"]:
+            break
+        seen.append((reply["step"]["id"], sorted(own & reply["context"].keys())))
+        completed.append(reply["step"]["id"])
+        context = {**reply["context"], **PATCHES.get(len(completed) - 1, {})}
+    each, others = sorted(own), ["_currentLoop", "currentIteration"]
+    assert seen == [
+        ("begin", ["place"]),
+        *((step, each) for step in STEPS[1:6]),
+        *((step, others) for step in STEPS[6:11]),
+        ("end", []),
+    ]
+    assert reply["context"] == {**CONTEXT, "currentItem": "mine", "broken": True, "open": True}
+
+
+def test_a_loop_variable_that_the_workflow_begins_with_stays(call: Call) -> None:
+    put({**TOUR, "id": "placed", "context": {"place": "here"}})
+    completed = [*STEPS[:3], "clean"]
+    context = {**CONTEXT, "place": 2, "thing": "spoon"}
+    reply = call("workflow_next", workflowId="placed", completedSteps=completed, context=context)
+    assert reply["step"]["id"] == "once"
+    assert reply["context"]["place"] == 2
+    assert "thing" not in reply["context"]
+
+
+@pytest.mark.parametrize("completed", [["begin"], ["begin", "clean"]])
+def test_the_stateless_form_says_that_a_list_is_missing(call: Call, completed: list[str]) -> None:
+    told = call("workflow_next", workflowId="tour", completedSteps=completed, context={"least": 1})
+    error = refused(told, "missing-items")
+    assert "'things'" in error["message"]
+    assert "token" not in error["hint"]
+    context = {"least": 1, "things": ["cup", "plate"]}
+    told = call("workflow_next", workflowId="tour", completedSteps=completed, context=context)
+    assert told["step"]["id"] == "clean"
+
+
 def test_the_stateless_form_refuses_what_can_not_have_been(call: Call) -> None:
     reply = call("workflow_next", workflowId="tour", completedSteps=["end", "begin"])
     assert "begin" in reply["error"]["message"]
@@ -339,12 +413,20 @@ def test_a_workflow_is_described(call: Call) -> None:
         "preconditions": ["a table"],
         "clarificationPrompts": ["How large a table?"],
         "metaGuidance": ["Work slowly."],
+        "functionDefinitions": TOUR["functionDefinitions"],
         "totalSteps": 6,
     }
     preview = call("workflow_get", id="tour")
     assert preview.items() >= told.items()
     assert preview["firstStep"]["id"] == "begin"
     assert "List the things" in preview["firstStep"]["prompt"]
+
+
+def test_a_preview_says_where_the_words_of_a_step_without_a_prompt_are(call: Call) -> None:
+    for name in ("build", "circular"):
+        told = call("workflow_get", id=name)["firstStep"]["prompt"]
+        assert told
+        assert told in call("workflow_next", workflowId=name)["guidance"]["prompt"]
 
 
 def test_output_is_judged_by_the_criteria_of_its_step(call: Call) -> None:

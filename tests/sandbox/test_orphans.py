@@ -54,11 +54,12 @@ def test_a_daemon_whose_shell_has_ended(tmp_path: Path, beacon: Beacon):
 def test_what_joins_while_the_others_are_ended(tmp_path: Path, beacon: Beacon):
     pidfile, spawned = tmp_path / "running.json", tmp_path / "spawned"
     heir = f"echo \\$\\$ > {spawned}; exec sleep 1000"
-    command = f"trap 'setsid sh -c \"{heir}\" & exit' TERM; {beacon.call}; sleep 1000 & wait"
+    until = f"until test -s {spawned}; do :; done"
+    trap = f"trap 'setsid sh -c \"{heir}\" & {until}; exit' TERM"
+    command = f"{trap}; {beacon.call}; sleep 1000 & wait"
     killed_while_running(command, pidfile, beacon, 1)
     assert reap_orphans(pidfile) >= 1
-    if spawned.exists():  # it may not even have come so far
-        assert not alive(int(spawned.read_text()))
+    assert not alive(int(spawned.read_text()))
 
 
 def test_the_file_names_the_running_command(tmp_path: Path):

@@ -68,7 +68,7 @@ def test_warnings_stand_at_the_end_however_it_ends() -> None:
         *_, last = trace(flow, {})
         assert end in last
         assert len(last["warnings"]) == 1
-        assert "maximum of 2" in last["warnings"][0]
+        assert "maximum iterations (2)" in last["warnings"][0]
 
 
 def test_it_is_worked_out_line_by_line() -> None:

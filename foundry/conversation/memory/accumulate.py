@@ -13,7 +13,7 @@ from foundry.conversation.compaction.ledger import one_line
 from foundry.conversation.tokens import CHARACTERS_PER_TOKEN
 from foundry.schema.memory import Head
 
-BUDGET = 1_200
+BUDGET = 900
 """Tokens of all accumulated summaries."""
 
 IN_FULL = 0.6
@@ -51,7 +51,8 @@ def accumulated(
     wanted = set(relevant)
     chosen = [head for head in told if head.id in wanted]
     recent = _fitting(chosen + _newest(told, wanted), int(room * IN_FULL))
-    older = [head for head in told if head not in recent]
+    shown = {head.id for head in recent}
+    older = [head for head in told if head.id not in shown]
     room -= sum(len(_in_full(head)) + 1 for head in recent)
     rolled = _rolled_up(older, room)
     return _wrapped([*rolled, *(_in_full(head) for head in recent)])

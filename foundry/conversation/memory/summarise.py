@@ -29,7 +29,8 @@ def summary(
     room = int(most * per_token)
     parts = [one_line(said, SENTENCE), *_deeds(ledger)]
     text = " ".join(part for part in parts if part) or "Nothing was said or done."
-    insights, left = [], room - len(text)
+    insights: list[str] = []
+    left = room - len(text)
     for insight in _insights(ledger):
         left -= len(insight)
         if len(insights) == INSIGHTS or left < 0:
@@ -38,9 +39,7 @@ def summary(
     return _counted(Draft(text=text, insights=tuple(insights)), per_token)
 
 
-def completed(
-    written: Draft, ledger: Ledger, *, per_token: float = CHARACTERS_PER_TOKEN
-) -> Draft:
+def completed(written: Draft, ledger: Ledger, *, per_token: float = CHARACTERS_PER_TOKEN) -> Draft:
     """A model's summary with what it dropped: failed commands, changed files, errors."""
     told = "\n".join((written.text, *written.insights))
     dropped = [each for command, each in _failed(ledger) if command not in told]

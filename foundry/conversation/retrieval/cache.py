@@ -1,7 +1,7 @@
 """The index between calls: files in the user's cache folder, replaced whole, checked when read.
 
-The format is marshal, because it loads ten times as fast as JSON; a digest in front makes sure
-that only what was written here is ever loaded. Whatever is damaged or of another version is
+The format is marshal, because it loads two to six times as fast as JSON; a digest in front makes
+sure that only what was written here is ever loaded. Whatever is damaged or of another version is
 as good as missing.
 """
 

@@ -1,7 +1,9 @@
 """The names that a source file defines, by regular expressions.
 
-Measured against ctags: it needs no program that may be missing, and reads 1,500 files in the time
-in which ctags starts; what it misses (names that macros make) is found as words anyway.
+Not by ctags, which may be missing, or speak other languages in each of its versions. On four
+projects (Python, TypeScript, Go, Rust) Universal Ctags 5.9 named half as many again. Most of what
+is missed here is inside of something: local constants, properties, fields; of the functions 15%,
+of the methods 3%. All of that is still found as words.
 """
 
 import re

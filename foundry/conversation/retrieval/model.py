@@ -49,8 +49,7 @@ def sources(index: Index, order: Iterable[int]) -> list[int]:
 
 
 def shares(values: Scores, source: Sequence[int], candidates: Sequence[int]) -> list[float]:
-    """A signal of each candidate as a share of the best of the sources, or of all if these have
-    none."""
+    """A signal of each candidate as a share of its best among the sources, or else among all."""
     top = max((values.get(number, 0.0) for number in source), default=0.0)
     top = top or max((values.get(number, 0.0) for number in candidates), default=0.0)
     if top <= 0:

@@ -18,8 +18,17 @@ def memory_path(root: Path) -> Path:
     linked = root.parent.name.endswith(_BESIDE) and (root / ".git").is_file()
     main = root.parent.with_name(root.parent.name.removesuffix(_BESIDE)) if linked else root
     within = main / FOLDER / "local" / NAME
-    beside = main.with_name(main.name + _BESIDE) / NAME
+    beside = main.parent / (main.name + _BESIDE) / NAME
     for path in (within, beside):
         if path.exists():
             return path
     return beside if linked and not (main / FOLDER).is_dir() else within
+
+
+def nearest(folder: Path) -> Path:
+    """The memory of the project that a folder is in; where none has one, its own place for it."""
+    for each in (folder, *folder.parents):
+        path = memory_path(each)
+        if path.exists():
+            return path
+    return memory_path(folder)

@@ -1,11 +1,13 @@
-"""Ranked search: BM25 over terms, on four aspects, and how lately it was.
+"""Ranked search: BM25 over terms, and how lately it was.
 
-An entry is compared by what it says and by what it did, with what is asked and with the code at
-hand. Each aspect gives its best entry one; the constants were chosen on the history of 23 public
-repositories and measured on 22 others (scripts/benchmarks/memory.py). How often a term occurs in
-an entry is not counted: it made one percent of a difference there, and positions cost more than
-half of the index. Common terms only add to entries that rarer ones found: that keeps a search
-short however much there is.
+A question is compared with what entries say, and with what they did. Where there is code at hand,
+three comparisons count alike, each giving its best entry one: the words with what entries say, the
+code with what they say, and the code with what they did. The constants were chosen on the history
+of 23 public repositories and measured on 22 others (scripts/benchmarks/memory_recall.py).
+
+How often a term occurs in an entry is not counted: it made one percent of a difference there, and
+positions cost more than half of the index. Common terms only add to entries that rarer ones found:
+that keeps a search short however much there is.
 """
 
 import math
@@ -35,7 +37,7 @@ WITHIN = 20
 LATELY_ASKED, LATELY_AT_HAND = 0.3, 1.5
 """What having happened just now is worth: for a question, and for what goes on from there."""
 
-SPOKEN_OF = 0.5
+DONE = 0.5
 """What doing counts beside saying, for a question."""
 
 Scores = dict[int, float]
@@ -52,20 +54,20 @@ class Aspect(NamedTuple):
 def search(connection: sqlite3.Connection, sought: Sought, which: Filter, limit: int) -> list[Head]:
     """The entries that fit best, best first; none where nothing speaks for any."""
     allowed = _allowed(connection, which)
-    aspects = _aspects(sought)
+    comparisons = _comparisons(sought)
     scores: Scores = {}
-    for aspect in aspects:
-        found = _bm25(connection, aspect, allowed)
-        best = max(found.values(), default=0.0)
-        for number, score in found.items():
-            scores[number] = scores.get(number, 0.0) + aspect.worth * score / best
+    for aspects in comparisons:
+        found: Scores = {}
+        for aspect in aspects:
+            _add(found, _bm25(connection, aspect, allowed), aspect.worth)
+        _add(scores, found, 1 / max(found.values(), default=1.0))
     if not scores:
         return []
     lately = sought.recency
     if lately is None:
         lately = LATELY_AT_HAND if _at_hand(sought) else LATELY_ASKED
     newest = connection.execute("SELECT max(number) FROM entry").fetchone()[0]
-    whole = sum(aspect.worth for aspect in aspects) + lately
+    whole = len(comparisons) + lately
     for number in scores:
         scores[number] += lately / (1 + (newest - number) / WITHIN)
     ranked = sorted(scores.items(), key=lambda each: (-each[1], -each[0]))[:limit]
@@ -81,15 +83,18 @@ def _at_hand(sought: Sought) -> str:
     return "\n".join(filter(None, (terms.searched(sought.code), *sought.paths)))
 
 
-def _aspects(sought: Sought) -> list[Aspect]:
+def _comparisons(sought: Sought) -> list[list[Aspect]]:
     asked = dict.fromkeys(terms.counted(terms.searched(sought.text)), 1.0)
     there = {t: 1 + math.log(times) for t, times in terms.counted(_at_hand(sought)).items()}
-    if there:
-        all_of = [Aspect("said", asked, 1.0), Aspect("said", there, 1.0),
-                  Aspect("done", there, 1.0)]  # fmt: skip
-    else:
-        all_of = [Aspect("said", asked, 1.0), Aspect("done", asked, SPOKEN_OF)]
-    return [aspect for aspect in all_of if aspect.weights]
+    if not there:
+        return [[Aspect("said", asked, 1.0), Aspect("done", asked, DONE)]] if asked else []
+    by_code = [[Aspect("said", there, 1.0)], [Aspect("done", there, 1.0)]]
+    return [[Aspect("said", asked, 1.0)], *by_code] if asked else by_code
+
+
+def _add(scores: Scores, more: Scores, worth: float) -> None:
+    for number, score in more.items():
+        scores[number] = scores.get(number, 0.0) + worth * score
 
 
 def _allowed(connection: sqlite3.Connection, which: Filter) -> frozenset[int] | None:

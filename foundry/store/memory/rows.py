@@ -121,6 +121,24 @@ def heads(
     return [head(row) for row in rows]
 
 
+def past(connection: sqlite3.Connection, conversation: str, limit: int) -> list[Head]:
+    """The newest heads of all steps, and of one conversation's turns, oldest first."""
+    rows = connection.execute(
+        f"{_NEWEST} WHERE e.kind = 'step' OR e.conversation = ? ORDER BY e.number DESC LIMIT ?",
+        (conversation, limit),
+    ).fetchall()
+    return [head(row) for row in reversed(rows)]
+
+
+def matching(connection: sqlite3.Connection, beginning: str, limit: int) -> list[str]:
+    """The ids that begin so."""
+    rows = connection.execute(
+        "SELECT id FROM entry WHERE substr(id, 1, ?) = ? ORDER BY number LIMIT ?",
+        (len(beginning), beginning, limit),
+    )
+    return [row[0] for row in rows]
+
+
 def heads_of(connection: sqlite3.Connection, numbers: Iterable[int]) -> dict[int, Head]:
     """The heads of these entries, by number."""
     wanted = list(numbers)

@@ -28,6 +28,9 @@ from foundry.store.memory.writing import Clean, add_summary, cleaned, insert, ne
 R = TypeVar("R")
 ANY = Filter()
 
+MOST_PAST = 2_000
+"""Summaries that are read to make a prompt: what is older can be searched for."""
+
 
 class ContextMemoryStore:
     """A memory on disk, shared by any number of processes.
@@ -109,6 +112,15 @@ class ContextMemoryStore:
     ) -> list[Head]:
         """Entries without their originals, in the order in which they were stored."""
         return self._read(partial(rows.heads, which=which, limit=limit, newest_first=newest_first))
+
+    def past(self, conversation: str, limit: int = MOST_PAST) -> list[Head]:
+        """What a conversation accumulates summaries of: its own turns and the steps of all runs,
+        the newest `limit` of them, oldest first."""
+        return self._read(partial(rows.past, conversation=conversation, limit=limit))
+
+    def matching(self, beginning: str, limit: int = 10) -> list[str]:
+        """The ids that begin so."""
+        return self._read(partial(rows.matching, beginning=beginning, limit=limit))
 
     def entries(self) -> Iterator[MemoryEntry]:
         """Every entry, oldest first."""

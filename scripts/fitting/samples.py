@@ -1,0 +1,122 @@
+"""What every signal says of every candidate of every case: computed once, kept until it changes."""
+
+import hashlib
+import tempfile
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+import foundry
+from foundry.conversation.retrieval.model import shares, sources
+from foundry.conversation.retrieval.query import parse
+from foundry.conversation.retrieval.signals import collect, traits
+from scripts.fitting.cases import Case, is_answer
+from scripts.fitting.snapshot import Blobs, Snapshot, Snapshots
+
+_HERE, _PACKAGE = Path(__file__).parent, Path(foundry.__file__).parent
+CODE = (
+    *sorted((_PACKAGE / "conversation/retrieval").glob("*.py")),
+    *(_PACKAGE / "schema/words.py", _PACKAGE / "store/git_read.py"),
+    *(_HERE / "samples.py", _HERE / "snapshot.py"),
+)
+"""What the signals come from."""
+
+
+@dataclass(frozen=True)
+class Samples:
+    """Candidates as rows, those of one case together and in their rough order.
+
+    By row: `values`, a column for each of `signals` (as a share of its best, see
+    retrieval/model.py) and then of `traits`; `right`; `counted`, whether the evaluation looks at
+    the file at all. By case: `sizes` in rows, `gold`, the number of right files whether they are
+    candidates or not, `repo`, `origin`, and `unnamed`.
+    """
+
+    signals: NDArray[np.str_]
+    traits: NDArray[np.str_]
+    values: NDArray[np.float32]
+    right: NDArray[np.bool_]
+    counted: NDArray[np.bool_]
+    sizes: NDArray[np.int64]
+    gold: NDArray[np.int64]
+    repo: NDArray[np.str_]
+    origin: NDArray[np.str_]
+    unnamed: NDArray[np.bool_]
+
+    @property
+    def starts(self) -> NDArray[np.int64]:
+        """The first row of each case."""
+        return np.concatenate([[0], np.cumsum(self.sizes)[:-1]])
+
+    def only(self, cases: NDArray[np.bool_]) -> "Samples":
+        """Some of the cases."""
+        rows = np.repeat(cases, self.sizes)
+        by_row = {name: getattr(self, name)[rows] for name in ("values", "right", "counted")}
+        by_case = ("sizes", "gold", "repo", "origin", "unnamed")
+        of_cases = {name: getattr(self, name)[cases] for name in by_case}
+        return Samples(self.signals, self.traits, **by_row, **of_cases)
+
+
+def joined(parts: Sequence[Samples]) -> Samples:
+    """The cases of all parts."""
+    names = [field.name for field in fields(Samples)][2:]
+    together = {name: np.concatenate([getattr(p, name) for p in parts]) for name in names}
+    return Samples(parts[0].signals, parts[0].traits, **together)
+
+
+def samples(repository: Path, cases: Sequence[Case], kept: Path) -> Samples:
+    """The samples of one repository's cases, from the folder of kept ones if they still hold."""
+    file = kept / repository.name / f"{_digest(cases)}.npz"
+    if not file.exists():
+        made = _computed(repository, cases)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        for outdated in file.parent.glob("*.npz"):
+            outdated.unlink()
+        new = file.with_suffix(".new")
+        with new.open("wb") as out:
+            np.savez_compressed(out, **{f.name: getattr(made, f.name) for f in fields(Samples)})
+        new.replace(file)
+    with np.load(file) as stored:
+        return Samples(**{field.name: stored[field.name] for field in fields(Samples)})
+
+
+def _digest(cases: Sequence[Case]) -> str:
+    """Names what the samples depend on: the cases, and the code that computes the signals."""
+    digest = hashlib.blake2b(repr([asdict(case) for case in cases]).encode(), digest_size=12)
+    for file in CODE:
+        digest.update(file.read_bytes())
+    return digest.hexdigest()
+
+
+def _computed(repository: Path, cases: Sequence[Case]) -> Samples:
+    with tempfile.TemporaryDirectory(prefix="foundry-fit-") as scratch:
+        snapshots = Snapshots(repository, Path(scratch))
+        with Blobs(repository) as blobs:
+            parts = [_of_case(case, snapshots.at(case.parent, blobs)) for case in cases]
+    return joined(parts)
+
+
+def _of_case(case: Case, snapshot: Snapshot) -> Samples:
+    index = snapshot.index
+    order, found = collect(index, parse(case.query), snapshot.read)
+    source = sources(index, order)
+    paths = [index.paths[number] for number in source]
+    own = [traits(index, number) for number in source]
+    names = list(traits(index, 0))
+    columns = [shares(found[signal], source, source) for signal in found]
+    columns += [[each[name] for each in own] for name in names]
+    return Samples(
+        np.array(list(found)),
+        np.array(names),
+        np.array(columns, np.float32).T.reshape(len(source), len(columns)),
+        np.array([path in case.gold for path in paths], bool),
+        np.array([is_answer(path) for path in paths], bool),
+        np.array([len(source)]),
+        np.array([len(case.gold)]),
+        np.array([case.repo]),
+        np.array([case.origin]),
+        np.array([case.names_nothing]),
+    )

@@ -1,0 +1,71 @@
+"""Listwise softmax regression: weights under which the right files of a list are the likeliest.
+
+Each case is a list of candidates. The softmax of their points is a distribution, which should put
+its mass evenly on the right ones; the loss is the mean cross-entropy, plus a ridge on the weights
+of standardised columns. It is convex, so Newton's method finds the one best answer.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scripts.fitting.samples import Samples
+
+Floats = NDArray[np.float64]
+STEPS = 30
+CLOSE = 1e-6
+"""A step that changes no weight by more than this is the last."""
+
+
+def design(samples: Samples) -> Floats:
+    """The columns of the model: every signal, the square root of every signal, every trait."""
+    count = len(samples.signals)
+    signals, traits = samples.values[:, :count], samples.values[:, count:]
+    return np.hstack([signals, np.sqrt(signals), traits]).astype(float)
+
+
+def fit(samples: Samples, ridge: float) -> Floats:
+    """The weights of the design's columns."""
+    solvable = np.add.reduceat(samples.right, samples.starts, dtype=int) > 0
+    known = samples.only(solvable)
+    columns = design(known)
+    scale = columns.std(axis=0)
+    scale[scale < 1e-9] = np.inf  # a column that never varies weighs nothing
+    weights = _newton(columns / scale, known.right, known.starts, known.sizes, ridge)
+    return np.asarray(weights / scale)
+
+
+def likelihoods(points: Floats, starts: NDArray[np.int64], sizes: NDArray[np.int64]) -> Floats:
+    """The softmax of each list."""
+    raised = np.exp(points - np.repeat(np.maximum.reduceat(points, starts), sizes))
+    return np.asarray(raised / np.repeat(np.add.reduceat(raised, starts), sizes))
+
+
+def _newton(
+    columns: Floats,
+    right: NDArray[np.bool_],
+    starts: NDArray[np.int64],
+    sizes: NDArray[np.int64],
+    ridge: float,
+) -> Floats:
+    target = right / np.repeat(np.add.reduceat(right, starts, dtype=int), sizes)
+    weights = np.zeros(columns.shape[1])
+
+    def loss(at: Floats) -> float:
+        likely = likelihoods(columns @ at, starts, sizes)
+        entropy = -np.sum(target * np.log(likely + 1e-300)) / len(starts)
+        return float(entropy + ridge / 2 * at @ at)
+
+    for _ in range(STEPS):
+        likely = likelihoods(columns @ weights, starts, sizes)
+        gradient = columns.T @ (likely - target) / len(starts) + ridge * weights
+        weighed = columns * likely[:, None]
+        means = np.add.reduceat(weighed, starts)
+        curvature = (columns.T @ weighed - means.T @ means) / len(starts)
+        step = np.linalg.solve(curvature + ridge * np.eye(len(weights)), gradient)
+        before = loss(weights)
+        while loss(weights - step) > before and np.abs(step).max() > CLOSE:
+            step /= 2
+        weights = weights - step
+        if np.abs(step).max() <= CLOSE:
+            break
+    return weights

@@ -1,0 +1,132 @@
+"""From messages to snapshots and summaries, by code."""
+
+import json
+
+import pytest
+from hypothesis import given, settings
+
+from foundry.conversation.compaction.exchanges import blocks_of, exchanges
+from foundry.conversation.compaction.ledger import Ledger
+from foundry.conversation.memory.summarise import MOST_TOKENS, completed, summary
+from foundry.conversation.memory.turns import (
+    ledger_of,
+    said,
+    size,
+    step_snapshot,
+    turn_snapshot,
+    turns,
+)
+from foundry.schema.memory import Draft, Touched
+from foundry.schema.messages import text_block
+from tests.support.transcripts import transcripts
+
+THREAD = [
+    {"role": "user", "content": [text_block("Mend src/app.py.")]},
+    {"role": "assistant", "content": [
+        text_block("The problem is the loop's bound, because it is off by one."),
+        {"type": "tool_use", "id": "a", "name": "edit_file",
+         "input": {"path": "src/app.py", "old": "n-1", "new": "n"}},
+        {"type": "tool_use", "id": "b", "name": "run_command", "input": {"command": "pytest -q"}},
+    ]},
+    {"role": "user", "content": [
+        {"type": "tool_result", "tool_use_id": "a", "content": "edited"},
+        {"type": "tool_result", "tool_use_id": "b", "is_error": True,
+         "content": "E  AssertionError: 3 != 4\nexit code 1"},
+    ]},
+    {"role": "assistant", "content": [text_block("I look once more.")]},
+]  # fmt: skip
+
+
+def test_a_turn_is_a_reply_with_the_results_of_its_calls():
+    first, second = turns(THREAD)
+    assert (first.number, second.number) == (1, 2)
+    assert first.messages == tuple(THREAD[1:3])
+    assert second.messages == (THREAD[3],)
+    assert second.tokens > first.tokens > 0
+
+
+def test_a_snapshot_holds_calls_results_files_and_decisions():
+    shot = turn_snapshot(THREAD[1:3], task="Mend it.", state={"iteration": 1})
+    assert (shot.task, shot.state) == ("Mend it.", {"iteration": 1})
+    assert [(each.tool, each.failed) for each in shot.calls] == [
+        ("edit_file", False), ("run_command", True),
+    ]  # fmt: skip
+    assert shot.calls[1].arguments == {"command": "pytest -q"}
+    assert shot.calls[1].result == "E  AssertionError: 3 != 4\nexit code 1"
+    assert shot.files == (Touched(path="src/app.py", deeds="edited"),)
+    assert shot.decisions == ("The problem is the loop's bound, because it is off by one.",)
+    assert size(shot, 1.0) == len(shot.model_dump_json())
+
+
+def test_the_snapshot_of_a_step_leaves_the_calls_to_its_turns():
+    shot = step_snapshot(THREAD, task="T", result="Mended.", decisions=("Ours.",))
+    assert (shot.said, shot.calls) == ("Mended.", ())
+    assert shot.decisions[0] == "Ours."
+    assert [each.path for each in shot.files] == ["src/app.py"]
+
+
+@settings(max_examples=80)
+@given(thread=transcripts())
+def test_the_turns_of_any_thread_hold_all_of_it(thread):
+    found = list(turns(thread))
+    begun = next((n for n, m in enumerate(thread) if m["role"] == "assistant"), len(thread))
+    assert [message for turn in found for message in turn.messages] == thread[begun:]
+    shots = [turn_snapshot(turn.messages, task="") for turn in found]
+    results = [each.text for each in exchanges(thread)]
+    assert [call.result for shot in shots for call in shot.calls] == results
+    words = [block["text"] for message in thread if message["role"] == "assistant"
+             for block in blocks_of(message) if block["type"] == "text"]  # fmt: skip
+    told = "\n\n".join(said(turn.messages) for turn in found)
+    assert all(word in told for word in words)
+    json.dumps([shot.model_dump(mode="json") for shot in shots])
+
+
+# -- summaries ---------------------------------------------------------------------------------
+
+
+def test_a_summary_tells_what_was_said_done_and_found_out():
+    told = summary(said(THREAD[1:3]), ledger_of(THREAD[1:3]))
+    assert told.text.startswith("The problem is the loop's bound")
+    assert "Changed: src/app.py." in told.text
+    assert "`pytest -q` failed (exit code 1)." in told.text
+    assert told.insights[0] == "E  AssertionError: 3 != 4".replace("  ", " ")
+    assert told.source == "code"
+    assert 0 < told.tokens <= MOST_TOKENS
+
+
+@settings(max_examples=80)
+@given(thread=transcripts())
+def test_no_summary_is_empty_or_long_or_silent_about_a_failure(thread):
+    for turn in turns(thread):
+        ledger = ledger_of(turn.messages)
+        told = summary(said(turn.messages), ledger)
+        assert told.text
+        failed = [text for text, end in ledger.commands if end not in ("done", "exit code 0")]
+        assert all(" ".join(each.split())[:40] in told.text for each in failed)
+        assert told.tokens <= MOST_TOKENS + 60 * len(failed)
+
+
+FAILING = Ledger(
+    files=(("src/app.py", (("edited", 1),)), ("README.md", (("read", 2),))),
+    commands=(("make lint", "exit code 0"), ("pytest -q", "exit code 1")),
+    errors=("Traceback (most recent call last):\n  File x\nKeyError: 'name'",),
+)
+
+
+@pytest.mark.parametrize(
+    ("written", "kept"),
+    [
+        (Draft(text="All went well."), False),
+        (Draft(text="I ran pytest -q; src/app.py is mended.", insights=("KeyError: 'name'",)),
+         True),
+    ],
+)  # fmt: skip
+def test_what_a_models_summary_drops_is_completed_by_code(written, kept):
+    whole = completed(written, FAILING)
+    assert whole.text.startswith(written.text)
+    assert (whole.text == written.text) is kept
+    assert "pytest -q" in whole.text
+    assert "src/app.py" in whole.text
+    assert "make lint" not in whole.text
+    assert whole.insights == ("KeyError: 'name'",)
+    assert (whole.source, whole.tokens > 0) == ("model", True)
