@@ -1,7 +1,6 @@
-"""Reads a repository with plain `git` processes, for what has to answer within a blink.
+"""Reads a repository with `git` processes that run side by side, for what has to answer at once.
 
-Not through GitPython like everything else: its import and its pipes cost more than a whole warm
-look-up of files (about 70 ms of 200), and two of these run side by side. Nothing here writes.
+Nothing here writes.
 """
 
 import os
@@ -9,7 +8,8 @@ import subprocess
 import threading
 from pathlib import Path
 
-_INHERITED = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_PREFIX")
+from foundry.store.git_command import INHERITED
+
 _SETTINGS = (
     *("-c", "core.fsmonitor=false"),
     *("-c", "core.quotePath=false"),
@@ -22,7 +22,7 @@ class Reading:
     """One git process that has begun; `text` waits for what it prints."""
 
     def __init__(self, root: Path, *arguments: str) -> None:
-        environment = {k: v for k, v in os.environ.items() if k not in _INHERITED}
+        environment = {k: v for k, v in os.environ.items() if k not in INHERITED}
         environment |= {
             "GIT_OPTIONAL_LOCKS": "0",
             "GIT_NO_LAZY_FETCH": "1",

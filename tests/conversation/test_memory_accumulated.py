@@ -74,6 +74,26 @@ def test_older_ones_are_rolled_up_by_run_and_phase_and_the_oldest_counted():
     assert counted >= 400 - NEWEST
 
 
+def test_long_summaries_leave_room_for_the_older_ones():
+    text = accumulated([head(n, summary="word " * 200) for n in range(40)])
+    assert "## builder of run run-1:" in text
+    assert "\n- " in text
+
+
+@pytest.mark.parametrize("budget", range(300, 2_000, 50))
+def test_the_oldest_are_counted_at_any_budget(budget):
+    heads = build(400)
+    text = accumulated(heads, budget=budget)
+    assert heads[0].id in text
+    titles = [line.split(":")[0] for line in text.split("\n") if line.startswith("## ")]
+    assert len(titles) == len(set(titles))
+
+
+def test_what_is_said_twice_stands_once_in_a_group():
+    same = [head(n, insights=(), summary="The same every time.") for n in range(20)]
+    assert accumulated(same).count("- The same every time.") == 1
+
+
 def test_what_is_relevant_stands_in_full_however_old():
     heads = build(400)
     text = accumulated(heads, relevant=[heads[5].id])
@@ -98,7 +118,7 @@ heads = st.lists(
 )  # fmt: skip
 
 
-@settings(max_examples=150)
+@settings(max_examples=150, deadline=None)
 @given(given_heads=heads, budget=st.integers(0, 1_500))
 def test_whatever_there_is_the_budget_holds_and_every_line_cites(given_heads, budget):
     all_of = [

@@ -65,7 +65,7 @@ def test_the_snapshot_of_a_step_leaves_the_calls_to_its_turns():
     assert [each.path for each in shot.files] == ["src/app.py"]
 
 
-@settings(max_examples=80)
+@settings(max_examples=80, deadline=None)
 @given(thread=transcripts())
 def test_the_turns_of_any_thread_hold_all_of_it(thread):
     found = list(turns(thread))
@@ -94,7 +94,7 @@ def test_a_summary_tells_what_was_said_done_and_found_out():
     assert 0 < told.tokens <= MOST_TOKENS
 
 
-@settings(max_examples=80)
+@settings(max_examples=80, deadline=None)
 @given(thread=transcripts())
 def test_no_summary_is_empty_or_long_or_silent_about_a_failure(thread):
     for turn in turns(thread):

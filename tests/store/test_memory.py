@@ -1,5 +1,6 @@
 """The memory store: originals whole and unchanged, once each, and out again only by a purge."""
 
+import random
 import sqlite3
 from datetime import timedelta
 from pathlib import Path
@@ -50,7 +51,7 @@ snapshots = st.fixed_dictionaries({
 })  # fmt: skip
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(said=st.text(max_size=30), fields=snapshots)
 def test_any_snapshot_comes_back_and_survives_an_export(tmp_path, said, fields):
     given_moment = moment(1, said, **fields)
@@ -162,6 +163,13 @@ def test_a_purge_by_run_leaves_nothing_of_it(memory):
     assert b"bilby" in stored
     assert b"wombat" not in stored
     assert b"quokka" not in stored
+
+
+def test_a_purge_gives_its_room_back(memory):
+    memory.store(moment(1, random.Random(1).randbytes(150_000).hex()))
+    before = memory.stats().file_bytes
+    memory.purge(run="run-1")
+    assert memory.stats().file_bytes < before - 100_000
 
 
 def test_a_purge_by_age_and_one_by_neither(memory):

@@ -12,8 +12,10 @@ import pytest
 
 from foundry.errors import ProjectError
 from foundry.schema.memory import Draft
+from foundry.store.memory.database import identity
 from foundry.store.memory.layout import MIGRATIONS
 from foundry.store.memory.place import memory_path, nearest
+from foundry.store.memory.repair import set_aside
 from foundry.store.memory.store import ContextMemoryStore
 from foundry.store.memory.transfer import write_export
 from tests.support.moments import moment
@@ -156,6 +158,19 @@ def test_two_that_find_the_damage_set_it_aside_once(tmp_path):
     assert len(list(tmp_path.glob("memory.db.damaged-*"))) == 1
     first.close()
     second.close()
+
+
+def test_a_new_file_is_not_set_aside_for_the_damage_of_the_old(tmp_path):
+    path = tmp_path / "memory.db"
+    path.write_bytes(b"ruined")
+    damaged = identity(path)
+    path.rename(tmp_path / "aside")
+    path.write_bytes(b"another process made this one")
+    assert set_aside(path, damaged) is None
+    assert path.exists()
+    aside = set_aside(path, identity(path))
+    assert aside is not None
+    assert aside.read_bytes() == b"another process made this one"
 
 
 def test_a_file_that_was_replaced_is_opened_again(tmp_path):

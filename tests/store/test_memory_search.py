@@ -34,6 +34,7 @@ def filled(memory):
             step="architect", state={"storage": "sqlite"})),
         "summary": memory.store(moment(4, "Done."), Draft(text="Migrated the fixtures.",
                                                           insights=("quokka is the seed",))),
+        "files": memory.store(moment(5, "Drew it.", files=("assets/bandicootLogo.svg",))),
     }  # fmt: skip
     for number in range(10, 60):
         memory.store(moment(number, f"I look at part {number} of the code and run the tests."))
@@ -51,6 +52,7 @@ def filled(memory):
         ("backoff.rs", "retry"),
         ("session", "decision"),
         ("quokka", "summary"),
+        ("bandicoot", "files"),
         ("migrating fixture", "summary"),
     ],
 )

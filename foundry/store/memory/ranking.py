@@ -156,11 +156,11 @@ def _collected(
     room = POSTINGS
     for term, having, gain in gains:
         if having <= room or not generating:
-            expression, most = _quoted(term), max(room, 1)
+            expression, most = f'"{term}"', max(room, 1)
             generating.append(expression)
             room -= having
         else:
-            expression, most = f"{_quoted(term)} AND ({' OR '.join(generating)})", -1
+            expression, most = f'"{term}" AND ({" OR ".join(generating)})', -1
         rows = connection.execute(
             f"SELECT rowid FROM {table} WHERE {table} MATCH ? ORDER BY rowid DESC LIMIT ?",
             (expression, most),
@@ -169,7 +169,3 @@ def _collected(
             if allowed is None or number in allowed:
                 scores[number] = scores.get(number, 0.0) + gain
     return scores
-
-
-def _quoted(term: str) -> str:
-    return '"' + term.replace('"', '""') + '"'
