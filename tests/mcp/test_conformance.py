@@ -45,7 +45,7 @@ STATELESS = {
         "discover-capabilities-match-handlers",
     )
 }
-"""The checks of the scenario `server-stateless` that `foundry mcp` passes: all but expected ones."""
+"""The checks of `server-stateless` that `foundry mcp` passes: all but the expected ones."""
 
 EXPECTED = Path(__file__).parent / "expected-failures.yaml"
 RESULTS = "results"

@@ -51,7 +51,9 @@ snapshots = st.fixed_dictionaries({
 })  # fmt: skip
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(said=st.text(max_size=30), fields=snapshots)
 def test_any_snapshot_comes_back_and_survives_an_export(tmp_path, said, fields):
     given_moment = moment(1, said, **fields)
