@@ -101,7 +101,11 @@ def test_no_told_step_is_lost_by_a_kill() -> None:
             done = len(replies) - 1
             replies = replies or [begun(call)]
             replies += walk(call, replies[-1], done=max(done, 0), until=until)[1:]
-            (server,) = (each for each in psutil.Process().children() if "mcp" in each.cmdline())
+            (server,) = (
+                each
+                for each in psutil.Process().children()
+                if each.status() != psutil.STATUS_ZOMBIE and "mcp" in each.cmdline()
+            )
             server.kill()
         assert recorded() == PLACES[:until]
     assert ids(replies) == STEPS
