@@ -14,7 +14,7 @@ LARGEST = 512 * 1024
 LARGEST_ASIDE = 4 * 1024
 LARGEST_PROSE = 16 * 1024
 """Bytes that are read of what is not source: its imports and beginnings. The rest makes a first
-index 17–36% dearer (four repositories), and changes what is found in no figure by more than 0.7
+index 17-36% dearer (four repositories), and changes what is found in no figure by more than 0.7
 points (325 commits of 16 repositories)."""
 _GENERATED = re.compile(rb"@generated|code generated|do not edit|auto-?generated", re.IGNORECASE)
 
