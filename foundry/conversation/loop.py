@@ -7,6 +7,7 @@ Outcome remains.
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any, Literal
 
 from pydantic import BaseModel
@@ -16,9 +17,10 @@ from foundry.conversation.compaction.summary import Writer, known
 from foundry.conversation.compaction.write_up import model_writer
 from foundry.conversation.gauge import Gauge
 from foundry.conversation.wording import given, reason, reasoning, subject, with_breakpoint
-from foundry.errors import ContextOverflow
+from foundry.errors import ContextOverflow, ModelError
 from foundry.model.base import Model
 from foundry.model.editing import context_management
+from foundry.schema.base import now
 from foundry.schema.events import Given, Observer, Reasoned, ToolRan, ToolStarted, TurnEnded
 from foundry.schema.excerpt import excerpt
 from foundry.schema.journal import Spend
@@ -80,6 +82,20 @@ class Outcome:
 
 
 @dataclass(frozen=True, slots=True)
+class TurnDone:
+    """A model call with the results of its tool calls."""
+
+    number: int
+    """From 1."""
+    messages: tuple[Message, ...]
+    """The reply, and the message with the results."""
+    began: datetime
+    ended: datetime
+    tokens: int
+    """Of the whole context after it: what sending it again costs."""
+
+
+@dataclass(frozen=True, slots=True)
 class Watchers:
     """Who hears of a conversation while it goes on."""
 
@@ -87,6 +103,7 @@ class Watchers:
     record: Callable[[Message], None]
     spent: Callable[[Usage, float | None], None]
     on_text: Callable[[str], None] | None = None
+    turned: Callable[[TurnDone], None] = lambda _: None
 
 
 @dataclass
@@ -101,6 +118,7 @@ class _Thread:
     reminders: int = 0
     cuts: int = 0
     rejections: tuple[str, ...] = ()
+    began: datetime = field(default_factory=now)
 
 
 def converse(brief: Brief, model: Model, allowance: Allowance, watch: Watchers) -> Outcome:
@@ -141,12 +159,15 @@ class _Conversation:
                 reply = self._ask(most)
             except ContextOverflow as error:
                 return self._outcome("context_full", error.message)
+            before = len(self.thread.messages)
             outcome = self._answer(reply)
+            self._turned(self.thread.messages[before:])
             if outcome is not None:
                 return outcome
 
     def _ask(self, max_tokens: int) -> Reply:
         thread, begun = self.thread, time.perf_counter()
+        thread.began = now()
         request = ModelRequest(
             self.brief.system,
             self.specs,
@@ -154,7 +175,12 @@ class _Conversation:
             max_tokens,
             self._editing(),
         )
-        reply = self.model.complete(request, self.watch.on_text)
+        try:
+            reply = self.model.complete(request, self.watch.on_text)
+        except ModelError as error:
+            if any(error.billed.values()):  # what was cut on the way is paid all the same
+                self._pay(Usage(**error.billed))
+            raise
         cost = self._paid(reply)
         thread.turns += 1
         thread.gauge.count(reply)
@@ -186,9 +212,12 @@ class _Conversation:
 
     def _paid(self, reply: Reply) -> float | None:
         """Count what a reply cost; None where no price is known."""
-        thread, cost = self.thread, self.model.cost(reply.usage)
-        self.watch.spent(reply.usage, cost)
-        thread.usage += reply.usage
+        return self._pay(reply.usage)
+
+    def _pay(self, usage: Usage) -> float | None:
+        thread, cost = self.thread, self.model.cost(usage)
+        self.watch.spent(usage, cost)
+        thread.usage += usage
         thread.cost = None if cost is None or thread.cost is None else thread.cost + cost
         return cost
 
@@ -227,7 +256,7 @@ class _Conversation:
             )
             results.append(tool_result(call, result.content, is_error=result.is_error))
             if result.submission is not None:
-                self.watch.record({"role": "user", "content": results})
+                self._append("user", results, counted=True)
                 return self._outcome("submitted", "", result.submission)
             if call.name == submit.NAME:
                 self.thread.rejections += (result.content[:KEPT_REJECTION],)
@@ -235,6 +264,13 @@ class _Conversation:
         if len(self.thread.rejections) >= REJECTIONS:
             return self._outcome("rejected", self.thread.rejections[-1])
         return None
+
+    def _turned(self, messages: list[Message]) -> None:
+        thread = self.thread
+        if messages:
+            tokens = thread.gauge.tokens
+            done = TurnDone(thread.turns, tuple(messages), thread.began, now(), tokens)
+            self.watch.turned(done)
 
     def _cut(self, calls: list[ToolCall]) -> Outcome | None:
         """A reply that hit its length limit: its tool calls may be incomplete and never run."""
