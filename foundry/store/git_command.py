@@ -1,4 +1,4 @@
-"""The git command line as processes of our own.
+"""The git command line, run by GitPython.
 
 Every call runs no hooks, signs nothing and asks nothing, so that what stands in the project can't
 steer it; it carries a mark in its environment, by which a later process finds what a killed one
@@ -8,10 +8,12 @@ left running; and it ends with the call, whatever ends that.
 import os
 import signal
 import subprocess
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
+from shutil import which
+from typing import cast
 
 from foundry.config import home
 from foundry.errors import ProjectError
@@ -79,8 +81,8 @@ class GitCommand:
     ) -> tuple[int, str, str]:
         """Run git and return its exit code, output and errors; it is ended after `seconds`."""
         self._before()
-        command = ["git", *_SETTINGS, "-c", f"core.excludesFile={_excludes()}", *arguments]
-        with _started(command, self.root, {**environment(self.root), **(env or {})}) as process:
+        settings = (*_SETTINGS, "-c", f"core.excludesFile={_excludes()}")
+        with _started((*settings, *arguments), self.root, env or {}) as process:
             try:
                 out, err = process.communicate(timeout=seconds)
             except subprocess.TimeoutExpired:
@@ -103,20 +105,15 @@ class GitCommand:
 
 def version() -> str:
     """Git's version; raises ProjectError without git."""
-    with _started(["git", "--version"], Path.cwd(), environment(Path.cwd())) as process:
+    with _started(["--version"], Path.cwd(), {}) as process:
         return _text(process.communicate()[0]).strip().removeprefix("git version ")
 
 
-def environment(root: Path) -> dict[str, str]:
-    """What git sees: the person's environment without what points elsewhere, and without keys."""
-    kept = {
-        name: value
-        for name, value in os.environ.items()
-        if name not in INHERITED and not name.startswith("ANTHROPIC_")
-    }
-    kept.setdefault("GIT_SSH_COMMAND", "ssh -oBatchMode=yes")  # nobody is there to type
+def added(root: Path) -> dict[str, str]:
+    """What git's environment has beside the person's."""
+    more = {} if "GIT_SSH_COMMAND" in os.environ else {"GIT_SSH_COMMAND": "ssh -oBatchMode=yes"}
     return {
-        **kept,
+        **more,  # nobody is there to type
         # A project whose own .git is gone must never be taken for a part of a repository above it.
         "GIT_CEILING_DIRECTORIES": os.path.realpath(root.parent),
         "GIT_TERMINAL_PROMPT": "0",
@@ -126,25 +123,38 @@ def environment(root: Path) -> dict[str, str]:
     }
 
 
+def withheld(names: Iterable[str]) -> list[str]:
+    """Those of the environment's names that git must not see: what points elsewhere, and keys."""
+    return sorted(name for name in names if name in INHERITED or name.startswith("ANTHROPIC_"))
+
+
 def _started(
-    command: Sequence[str], folder: Path, env: Mapping[str, str]
+    arguments: Sequence[str], folder: Path, env: Mapping[str, str]
 ) -> "subprocess.Popen[bytes]":
+    if which("git") is None:
+        raise ProjectError("git is not installed", hint="Install git 2.30 or newer")
+    from git import Git
+    from git.exc import GitCommandNotFound
+
+    unset = [word for name in withheld(os.environ) for word in ("-u", name)]
+    # `-C`, since GitPython runs git in the current folder when this one is gone or closed
+    there = ("git", "-C", os.fspath(folder.absolute()))
     try:
-        return subprocess.Popen(
-            command,
-            cwd=folder,
-            env=env,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
+        started = Git(folder).execute(
+            [*(("env", *unset) if unset else ()), *there, *arguments],
+            env={**added(folder), **env},
+            as_process=True,
             start_new_session=True,  # so that all of it can be ended, and Ctrl-C strikes us alone
         )
+    except GitCommandNotFound as error:
+        raise ProjectError(f"cannot run git in {folder}: {error.__cause__}") from error
     except OSError as error:
-        if isinstance(error, FileNotFoundError) and folder.is_dir():
-            raise ProjectError("git is not installed", hint="Install git 2.30 or newer") from error
         raise ProjectError(f"cannot run git in {folder}: {error.strerror}") from error
     except ValueError as error:  # a NUL byte
         raise ProjectError(f"cannot run git in {folder}: {error}") from error
+    process = cast("subprocess.Popen[bytes]", started.proc)
+    started.proc = None  # GitPython would end git alone, and not its children
+    return process
 
 
 def _end(process: "subprocess.Popen[bytes]") -> None:
