@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 _WARM = (
-    *("pytest", "anthropic", "httpx2", "genai_prices", "psutil", "rich.live"),
+    *("pytest", "anthropic", "git", "httpx2", "genai_prices", "psutil", "rich.live"),
     *("foundry.cli.main", "foundry.cli.build", "foundry.cli.resume", "foundry.cli.work"),
     *("foundry.engine.session", "foundry.conversation.prompts", "tests.support.crash"),
 )
