@@ -1,15 +1,17 @@
 """Where a run stands: journal, cursor and HEAD, which move together and only through `accept`."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import reduce
 from pathlib import Path
 from typing import Any
 
 from foundry.engine import summary
 from foundry.engine.accept import Committed, accept
+from foundry.engine.contracts import contract, views_of
 from foundry.engine.deploy import Ask
 from foundry.engine.desk import Desk
+from foundry.engine.memories import Memories
 from foundry.engine.notes import Notebook
 from foundry.engine.notes_view import session_notes
 from foundry.model.base import Model
@@ -44,6 +46,7 @@ class Setting:
     observe: Observer
     ask: Ask
     ledger: Ledger
+    memory: Memories
     deadline: float
     templates: Path | None = None
     on_text: Callable[[str], None] | None = None
@@ -61,8 +64,8 @@ class Progress:
         self.setting = setting
         self.journal = journal
         self.cursor = reduce(lambda c, e: after(setting.workflow, c, e), journal, Cursor())
-        self.head = setting.repository.head()
-        self.branch = setting.repository.branch()
+        at = setting.repository.standing()
+        self.head, self.branch = at.commit, at.branch
         self.notes = notes.read(setting.project)
 
     def due(self) -> Next:
@@ -72,7 +75,8 @@ class Progress:
     def accept(self, entry: Committed, artifacts: Mapping[str, str]) -> str:
         """Write, journal and commit; returns the commit's hash."""
         setting = self.setting
-        entry, sha = accept(setting.project, setting.repository, entry, artifacts)
+        views = views_of(setting.workflow, (*self.journal, entry))
+        entry, sha = accept(setting.project, setting.repository, entry, {**artifacts, **views})
         self.journal = (*self.journal, entry)
         known = len(self.cursor.warnings)
         self.cursor = after(setting.workflow, self.cursor, entry)
@@ -98,14 +102,17 @@ class Progress:
     def hold_head(self) -> None:
         """Take back commits, branch switches and merges that a model's own commands made."""
         repository = self.setting.repository
-        repository.abandon()
-        if repository.head() != self.head or repository.branch() != self.branch:
+        at = repository.standing()
+        repository.abandon(at.git_dir)
+        if (at.commit, at.branch) != (self.head, self.branch):
             repository.move_head(self.branch, self.head)
             repository.reclaim(FOLDER, keep=LOCAL)  # the artifacts went along
 
     def desk(self, instruction: Instruction) -> Desk:
         """What the step that is due has before it."""
         setting = self.setting
+        tuned = contract(instruction.step.contract).tuned(instruction, self.journal)
+        instruction = replace(instruction, step=tuned)
         return Desk(
             project=setting.project,
             repository=setting.repository,
@@ -117,6 +124,7 @@ class Progress:
             observe=setting.observe,
             hold_head=self.hold_head,
             notebook=self._notebook(instruction),
+            memory=setting.memory,
             templates=setting.templates,
             warnings=self.cursor.warnings,
             deadline=setting.deadline,

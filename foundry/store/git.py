@@ -143,12 +143,11 @@ class Repository(Query):
         """Hold a run's last commit in a ref of ours: HEAD and its branch are anybody's to move."""
         self.run("update-ref", run_ref(run), commit)
 
-    def abandon(self) -> None:
+    def abandon(self, folder: Path) -> None:
         """Forget a merge, rebase or the like that is under way, and locks of a killed git.
 
-        Nothing else may be working on this work tree.
+        `folder` is the `git_dir`. Nothing else may be working on this work tree.
         """
-        folder = self.git_dir()
         for name in (*_UNDER_WAY, "index.lock", "HEAD.lock"):
             remove_tree(folder / name)
 

@@ -25,6 +25,15 @@ class Commit:
     step: str
 
 
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Where a work tree stands. `commit` and `branch` are empty where there is none."""
+
+    git_dir: Path
+    commit: str
+    branch: str
+
+
 class Query(GitCommand):
     """Looks at one work tree."""
 
@@ -47,6 +56,15 @@ class Query(GitCommand):
         """The branch that is checked out, or an empty string when there is none."""
         status, out, _ = self.attempt("symbolic-ref", "--quiet", "--short", "HEAD")
         return out.strip() if status == 0 else ""
+
+    def standing(self) -> Standing:
+        """What `git_dir`, `head` and `branch` tell, in one call of git."""
+        asked = ("--absolute-git-dir", "HEAD", "--symbolic-full-name", "HEAD")
+        status, out, _ = self.attempt("rev-parse", *asked)
+        if status:  # before the first commit, or no repository
+            return Standing(self.git_dir(), self.head(), self.branch())
+        folder, commit, ref = out.rsplit("\n", 3)[:3]
+        return Standing(Path(folder), commit, ref.removeprefix("refs/heads/") if "/" in ref else "")
 
     def knows_user(self) -> bool:
         """Whether git knows who commits."""
