@@ -76,6 +76,21 @@ def append_line(path: Path, line: str, *, sync: bool = True) -> None:
         raise _cannot_write(path, error) from error
 
 
+def text_within(root: Path, name: str, most: int = 1_000_000) -> str:
+    """The text of a file below `root`, its first `most` bytes; empty where there is none.
+
+    What is no file (a pipe would block) counts as none, and so does a link that leads out.
+    """
+    path = (root / name).resolve()
+    try:
+        if not (path.is_relative_to(root.resolve()) and path.is_file()):
+            return ""
+        with path.open("rb") as file:
+            return file.read(most).decode("utf-8", "replace")
+    except (OSError, ValueError):
+        return ""
+
+
 def _write_whole(file: RawIOBase, raw: bytes) -> None:
     if file.write(raw) != len(raw):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))

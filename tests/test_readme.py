@@ -11,6 +11,7 @@ from foundry.engine.gates import shell_blocks
 from foundry.exitcodes import EXIT_CODES
 from foundry.model.rehearsal.script import SceneScript
 from tests.conftest import Rehearse
+from tests.support import circular
 from tests.support.rehearsals import SmallBuild, submit, write
 from tests.support.workflows import plays
 
@@ -45,7 +46,13 @@ def test_commands_work_as_printed(
         "review[2]/review-area": [submit(summary="Tests are few.")],
         "report": [write("IMPROVEMENTS.md", REPORT), submit(summary="Written.", output=REPORT)],
     })  # fmt: skip
-    server = rehearsal(SceneScript((*Shortener()().scenes, *triage.scenes)))
+    remedy = plays({
+        circular.work(1): [write("README.md", "hello-1.txt hello-2.txt test.sh\n"),
+                           circular.done()],
+        circular.doubt(1): [circular.done()],
+    })  # fmt: skip
+    scenes = (*Shortener()().scenes, *triage.scenes, *remedy.scenes)
+    server = rehearsal(SceneScript(scenes))
     here = tmp_path / "here"
     here.mkdir()
     path = f"{Path(sys.executable).parent}:{environment['PATH']}"

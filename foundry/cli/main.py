@@ -18,6 +18,7 @@ from foundry.exitcodes import EXIT_CODES
 COMMANDS: Mapping[str, Mapping[str, str]] = {
     "Start": {
         "build": "Build a project from a spec, unattended.",
+        "circular": "Give a task to fresh conversations until nothing of it is left.",
         "resume": "Go on with a build that paused, failed or was killed.",
         "init": "Describe an existing project for the conversations that work on it.",
         "demo": "Watch a whole build without a key, against a rehearsed model.",

@@ -22,6 +22,7 @@ from foundry.schema.events import (
     ContextUpdated,
     Event,
     Reasoned,
+    Reflected,
     RunStarted,
     StepStarted,
     ToolRan,
@@ -66,7 +67,8 @@ class Panel:
         self._spent: float | None = 0.0
         self._begun = self._until = 0.0
         self._turn = self._tokens = 0
-        self._share = 0.0
+        self._shares: dict[str, float] = {}
+        """How full the conversations of this step are: several may go on side by side."""
 
     def follow(self, event: Event) -> None:
         """Take in what an event changes."""
@@ -76,12 +78,14 @@ class Panel:
             case StepStarted():
                 self._begin()
             case TurnEnded():
-                self._turn, self._share, self._words = event.turn, event.context_share, ""
+                self._turn = event.turn - (event.purpose != "turn")
+                self._words = ""
+                self._shares = {**self._shares, event.conversation: event.context_share}
                 self._tokens += _tokens_of(event)
                 self._spent = units.total((self._spent, event.cost_usd))
             case ContextUpdated():
-                self._share = event.usage_percent / 100
-            case Reasoned():
+                self._shares = {**self._shares, event.conversation: event.usage_percent / 100}
+            case Reasoned() | Reflected():
                 self._words = ""
             case ToolStarted():
                 self._calling = event, time.monotonic()
@@ -116,7 +120,7 @@ class Panel:
         return Group(*above, self._spinner, *below)
 
     def _begin(self) -> None:
-        self._begun, self._turn, self._tokens, self._share = time.monotonic(), 0, 0, 0.0
+        self._begun, self._turn, self._tokens, self._shares = time.monotonic(), 0, 0, {}
         self._rows, self._words, self._calling = (), "", None
 
     def _now(self, width: int) -> list[Text]:
@@ -153,10 +157,11 @@ class Panel:
 
     def _figures(self, *, wide: bool) -> list[Text]:
         context = Text("ctx ")
-        style = "green" if self._share < GOAL else "yellow" if self._share < FULL else "red"
+        fullest = max(self._shares.values(), default=0.0)
+        style = "green" if fullest < GOAL else "yellow" if fullest < FULL else "red"
         if wide:
-            context += _bar(self._share, style) + Text(" ")
-        context.append(units.share(self._share), style)
+            context += _bar(fullest, style) + Text(" ")
+        context.append(units.share(fullest), style)
         figures = [context, Text(units.money(self._spent))]
         if wide:
             figures.insert(0, Text(f"turn {self._turn + 1}"))

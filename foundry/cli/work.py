@@ -35,6 +35,10 @@ DEMO_IDENTITY = ("Foundry Demo", "demo@foundry.invalid")
 """Who commits in a demo on a machine whose git does not know its user yet."""
 
 
+Build = Callable[[Wish, Watch], Ended]
+Go = Callable[[Path, Callable[[RunOptions], RunOptions], Watch, Mapping[str, Json]], Ended]
+
+
 @dataclass(frozen=True)
 class Flags:
     """The options that every command shares which works on a build; None where not given."""
@@ -66,14 +70,14 @@ def flags_of(options: Mapping[str, Any]) -> Flags:
     return Flags(**{**given, "models": role_models(given.get("models", ()))})
 
 
-def start(wish: Wish, flags: Flags) -> int:
+def start(wish: Wish, flags: Flags, build: Build = session.build) -> int:
     """Start a run and work on it."""
     check_spec(wish.spec)
     url = flags.base_url or os.environ.get("ANTHROPIC_BASE_URL", "")
     wish = replace(
         wish,
         model=_usable(flags.model or DEFAULT_MODEL, url),
-        models={role: _usable(name, url) for role, name in flags.models.items()},
+        models={role: _usable(name, url) for role, name in {**wish.models, **flags.models}.items()},
         base_url=url,
         limits=_limits(Limits(), flags),
         pause_after=flags.pause_after,
@@ -81,10 +85,12 @@ def start(wish: Wish, flags: Flags) -> int:
         permission=flags.permission,
         rules=flags.rules,
     )
-    return _watched(flags, lambda watch: session.build(wish, watch))
+    return _watched(flags, lambda watch: build(wish, watch))
 
 
-def go_on(folder: Path, flags: Flags, given: Mapping[str, Json]) -> int:
+def go_on(
+    folder: Path, flags: Flags, given: Mapping[str, Json], resume: Go = session.resume
+) -> int:
     """Take a build up again, with the variables that a person gives."""
 
     def change(kept: RunOptions) -> RunOptions:
@@ -103,7 +109,7 @@ def go_on(folder: Path, flags: Flags, given: Mapping[str, Json]) -> int:
             }
         )
 
-    return _watched(flags, lambda watch: session.resume(folder, change, watch, given))
+    return _watched(flags, lambda watch: resume(folder, change, watch, given))
 
 
 def demo(folder: Path, flags: Flags) -> int:

@@ -2,9 +2,12 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Literal
 
 from foundry.schema.messages import Usage
 from foundry.schema.workflow import Budget
+
+Over = Literal["deadline", "turns", "minutes"]
 
 SMALLEST_REPLY = 1_024
 """Tokens. A reply that may not even be this long is not worth asking for."""
@@ -19,8 +22,8 @@ class Allowance:
     deadline: float
     now: Callable[[], float]
 
-    def ended(self, turns: int, started: float) -> str:
-        """Why no further call may be made, or an empty string.
+    def ended(self, turns: int, started: float) -> Over | None:
+        """Why no further call may be made, if that is so.
 
         `deadline` ends the run's invocation; `turns` and `minutes` end this conversation.
         """
@@ -31,7 +34,7 @@ class Allowance:
             return "turns"
         if now - started >= self.budget.minutes * 60:
             return "minutes"
-        return ""
+        return None
 
 
 def affordable_output(

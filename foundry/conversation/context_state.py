@@ -140,9 +140,9 @@ def get_usage_stats(state: ContextState) -> dict[str, Any]:
     """The figures of a conversation, with what its tokens are used for; parts add up."""
     total = state.total_tokens
     whole = max(1, state.fixed + state.project + state.task + state.said)
-    fixed, project, task = (
-        min(round(part * total / whole), total) for part in (state.fixed, state.project, state.task)
-    )
+    fixed = min(round(state.fixed * total / whole), total)
+    project = min(round(state.project * total / whole), total - fixed)
+    task = min(round(state.task * total / whole), total - fixed - project)
     return {
         "total_tokens": total,
         "limit": state.window,

@@ -5,43 +5,36 @@ Outcome remains.
 """
 
 import time
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Literal
 
 from pydantic import BaseModel
 
+from foundry.conversation.brief import Brief, Outcome, TurnDone, Watchers
 from foundry.conversation.budget import Allowance, affordable_output
+from foundry.conversation.calls import Calls
 from foundry.conversation.compaction.summary import Writer, known
+from foundry.conversation.compaction.thoughts import signed, without_thoughts
 from foundry.conversation.compaction.write_up import model_writer
 from foundry.conversation.gauge import Gauge
-from foundry.conversation.wording import given, reason, reasoning, subject, with_breakpoint
-from foundry.errors import ContextOverflow, ModelError
-from foundry.model.base import Model
-from foundry.model.editing import context_management
-from foundry.schema.base import now
-from foundry.schema.events import Given, Observer, Reasoned, ToolRan, ToolStarted, TurnEnded
-from foundry.schema.excerpt import excerpt
-from foundry.schema.journal import Spend
-from foundry.schema.messages import (
-    Block,
-    Message,
-    ModelRequest,
-    Reply,
-    ToolCall,
-    Usage,
-    text_block,
-    tool_result,
+from foundry.conversation.memory.summarise import completed
+from foundry.conversation.memory.turns import ledger_of
+from foundry.conversation.reflection.processor import (
+    Place,
+    ReflectiveThinkingProcessor,
+    Thinking,
 )
+from foundry.conversation.wording import given, last_words, reasoning, with_breakpoint
+from foundry.errors import ContextOverflow, ModelUnavailable
+from foundry.model.base import Model
+from foundry.schema.base import now
+from foundry.schema.events import Given, Reasoned
+from foundry.schema.journal import Spend
+from foundry.schema.memory import Draft
+from foundry.schema.messages import Block, Message, Reply, ToolCall, text_block, tool_result
 from foundry.tools import submit
-from foundry.tools.base import Toolset
-
-Reason = Literal[
-    "submitted", "not_submitted", "rejected", "refused", "context_full", "restart", "cut", "turns",
-    "minutes", "budget", "deadline",
-]  # fmt: skip
-"""`restart`: the threshold was reached, and the step wants to begin afresh then."""
 
 WORKING_WINDOW = 200_000
 """Tokens. Quality falls as a window fills, so a larger one is not used as if it were this good."""
@@ -57,68 +50,21 @@ KEPT_REJECTION = 600
 """Characters of a refused submission's reason that outlive the conversation."""
 
 
-@dataclass(frozen=True, slots=True)
-class Brief:
-    """All that a conversation starts from."""
-
-    id: str
-    step: str
-    system: tuple[Block, ...]
-    opening: tuple[Block, ...]
-    tools: Toolset
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """All that remains of a conversation."""
-
-    reason: Reason
-    submission: BaseModel | None
-    detail: str
-    spend: Spend
-    rejections: tuple[str, ...] = ()
-    known: str = ""
-    """With `restart`: what the conversation found out, for the one that comes after it."""
-
-
-@dataclass(frozen=True, slots=True)
-class TurnDone:
-    """A model call with the results of its tool calls."""
-
-    number: int
-    """From 1."""
-    messages: tuple[Message, ...]
-    """The reply, and the message with the results."""
-    began: datetime
-    ended: datetime
-    tokens: int
-    """Of the whole context after it: what sending it again costs."""
-
-
-@dataclass(frozen=True, slots=True)
-class Watchers:
-    """Who hears of a conversation while it goes on."""
-
-    observe: Observer
-    record: Callable[[Message], None]
-    spent: Callable[[Usage, float | None], None]
-    on_text: Callable[[str], None] | None = None
-    turned: Callable[[TurnDone], None] = lambda _: None
-
-
 @dataclass
 class _Thread:
     """What changes while a conversation goes on."""
 
     messages: list[Message]
     gauge: Gauge
-    usage: Usage = field(default_factory=Usage)
-    cost: float | None = 0.0
     turns: int = 0
     reminders: int = 0
     cuts: int = 0
     rejections: tuple[str, ...] = ()
     began: datetime = field(default_factory=now)
+    ponders: bool = True
+    """Whether to think before the next turn: the first, or after a refused submission."""
+    thought: Thinking | None = None
+    """What was thought before the turn that goes on."""
 
 
 def converse(brief: Brief, model: Model, allowance: Allowance, watch: Watchers) -> Outcome:
@@ -133,12 +79,14 @@ def converse(brief: Brief, model: Model, allowance: Allowance, watch: Watchers) 
 class _Conversation:
     def __init__(self, brief: Brief, model: Model, allowance: Allowance, watch: Watchers) -> None:
         self.brief, self.model, self.allowance, self.watch = brief, model, allowance, watch
-        self.specs = brief.tools.specs()
         self.window = min(model.window, WORKING_WINDOW)
         self.started = allowance.now()
         threshold = int(self.window * allowance.budget.threshold)
+        on_server = allowance.budget.compaction == "server"
+        self.calls = Calls(brief, model, watch, edit_at=threshold if on_server else 0)
+        self.thinking = ReflectiveThinkingProcessor(brief, self.calls, allowance, self.started)
         gauge = Gauge(brief.id, model.name, self.window, threshold)
-        gauge.open((*brief.system, *self.specs), brief.opening)
+        gauge.open((*brief.system, *self.calls.specs), brief.opening)
         opening: Message = {"role": "user", "content": [*brief.opening]}
         self.thread = _Thread([opening], gauge)
         watch.record(opening)
@@ -146,80 +94,70 @@ class _Conversation:
 
     def hold(self) -> Outcome:
         while True:
-            ended = self.allowance.ended(self.thread.turns, self.started)
-            if ended:
-                return self._outcome(ended, f"no submission after {self.thread.turns} turns")
-            full = self._make_room()
-            if full is not None:
-                return full
-            most = self._longest_reply()
-            if not most:
-                return self._outcome("budget", "the money left does not pay for another call")
-            try:
-                reply = self._ask(most)
-            except ContextOverflow as error:
-                return self._outcome("context_full", error.message)
+            over = self._over() or self._make_room()
+            if over is not None:
+                return over
+            due = self.thread.ponders and self.thinking.wanted
+            reply = self._think() if due else self._ask()
+            if isinstance(reply, Outcome):
+                return reply
+            if reply is None:  # it has thought: that took time, money and room, so look again
+                continue
             before = len(self.thread.messages)
             outcome = self._answer(reply)
             self._turned(self.thread.messages[before:])
             if outcome is not None:
                 return outcome
 
-    def _ask(self, max_tokens: int) -> Reply:
-        thread, begun = self.thread, time.perf_counter()
+    def _over(self) -> Outcome | None:
+        ended = self.allowance.ended(self.calls.made, self.started)
+        turns = self.thread.turns
+        return self._outcome(ended, f"no submission after {turns} turns") if ended else None
+
+    def _think(self) -> Reply | None:
+        """Think before the turn that is due; a reply where the model did its work instead."""
+        thread, longest = self.thread, self._longest_reply()
+        thread.ponders = False
+        if not longest:
+            return None
         thread.began = now()
-        request = ModelRequest(
-            self.brief.system,
-            self.specs,
-            with_breakpoint(thread.messages),
-            max_tokens,
-            self._editing(),
-        )
+        messages, tokens = tuple(thread.messages), thread.gauge.tokens
+        place = Place(messages, tokens, thread.turns + 1, thread.gauge.state.share, longest)
+        thread.thought = thought = self.thinking.think(place)
+        if thought.told:
+            self._add(thought.told)
+        if thought.act is not None:
+            self._count(thought.act, thought.seconds)
+        return thought.act
+
+    def _ask(self) -> Reply | Outcome:
+        """The next reply."""
+        most, begun = self._longest_reply(), time.perf_counter()
+        if not most:
+            return self._outcome("budget", "the money left does not pay for another call")
+        if self.thread.thought is None:
+            self.thread.began = now()
         try:
-            reply = self.model.complete(request, self.watch.on_text)
-        except ModelError as error:
-            if any(error.billed.values()):  # what was cut on the way is paid all the same
-                self._pay(Usage(**error.billed))
-            raise
-        cost = self._paid(reply)
+            reply = self.calls.send(with_breakpoint(self.thread.messages), most, "turn")
+        except ContextOverflow as error:
+            return self._outcome("context_full", error.message)
+        except ModelUnavailable as error:
+            if not self.brief.keeps:
+                raise
+            return replace(self._outcome("unavailable", error.message), failure=error)
+        self._count(reply, time.perf_counter() - begun)
+        return reply
+
+    def _count(self, reply: Reply, seconds: float) -> None:
+        """Pay for a turn and tell of it."""
+        thread = self.thread
+        cost = self.calls.pay(reply.usage)
         thread.turns += 1
         thread.gauge.count(reply)
         if words := reasoning(reply):
             self.watch.observe(Reasoned(self.brief.step, words, self.brief.id))
-        self.watch.observe(
-            TurnEnded(
-                step=self.brief.step,
-                turn=thread.turns,
-                input_tokens=reply.usage.input_tokens,
-                output_tokens=reply.usage.output_tokens,
-                cache_read_tokens=reply.usage.cache_read_tokens,
-                cache_write_tokens=reply.usage.cache_write_tokens,
-                cost_usd=cost,
-                context_share=thread.gauge.state.share,
-                seconds=time.perf_counter() - begun,
-                stop_reason=reply.stop_reason,
-                conversation=self.brief.id,
-                model=self.model.name,
-            )
-        )
+        self.calls.tell(reply, cost, seconds, thread.turns, thread.gauge.state.share)
         self.watch.observe(thread.gauge.told(self.brief.step))
-        return reply
-
-    def _editing(self) -> dict[str, Any] | None:
-        if self.allowance.budget.compaction != "server":
-            return None
-        return context_management(self.thread.gauge.state.threshold)
-
-    def _paid(self, reply: Reply) -> float | None:
-        """Count what a reply cost; None where no price is known."""
-        return self._pay(reply.usage)
-
-    def _pay(self, usage: Usage) -> float | None:
-        thread, cost = self.thread, self.model.cost(usage)
-        self.watch.spent(usage, cost)
-        thread.usage += usage
-        thread.cost = None if cost is None or thread.cost is None else thread.cost + cost
-        return cost
 
     def _answer(self, reply: Reply) -> Outcome | None:
         """React to a reply; an Outcome when the conversation is over."""
@@ -227,10 +165,12 @@ class _Conversation:
             return self._outcome("refused", "the model refused to do this")
         if reply.stop_reason == "model_context_window_exceeded":
             return self._outcome("context_full", "the reply did not fit the window any more")
-        if reply.content:
-            self._append("assistant", list(reply.content), counted=True)
+        cut = reply.stop_reason == "max_tokens"
+        content = signed(reply.content) if cut else list(reply.content)
+        if content:
+            self._append("assistant", content, counted=True)
         calls = list(reply.tool_calls())
-        if reply.stop_reason == "max_tokens":
+        if cut:
             return self._cut(calls)
         if not calls:
             return self._remind(empty=not reply.content)
@@ -239,38 +179,37 @@ class _Conversation:
     def _run(self, calls: list[ToolCall]) -> Outcome | None:
         results: list[Block] = []
         for call in calls:
-            begun, about = time.perf_counter(), subject(call)
-            self.watch.observe(ToolStarted(self.brief.step, call.name, about, self.brief.id))
-            result = self.brief.tools.run(call.name, call.arguments)
-            self.watch.observe(
-                ToolRan(
-                    step=self.brief.step,
-                    tool=call.name,
-                    subject=about,
-                    seconds=time.perf_counter() - begun,
-                    error=reason(result.content) if result.is_error else "",
-                    conversation=self.brief.id,
-                    result=excerpt(result.content),
-                    lines=result.content.rstrip("\n").count("\n") + 1,
-                )
-            )
+            result = self.calls.run(call)
             results.append(tool_result(call, result.content, is_error=result.is_error))
             if result.submission is not None:
                 self._append("user", results, counted=True)
                 return self._outcome("submitted", "", result.submission)
             if call.name == submit.NAME:
                 self.thread.rejections += (result.content[:KEPT_REJECTION],)
+                self.thread.ponders = True
         self._append("user", results)
         if len(self.thread.rejections) >= REJECTIONS:
             return self._outcome("rejected", self.thread.rejections[-1])
         return None
 
     def _turned(self, messages: list[Message]) -> None:
-        thread = self.thread
-        if messages:
-            tokens = thread.gauge.tokens
-            done = TurnDone(thread.turns, tuple(messages), thread.began, now(), tokens)
-            self.watch.turned(done)
+        thread, thought = self.thread, self.thread.thought
+        if not messages:
+            return
+        thread.thought = None
+        settled = thought.summary if thought else ""
+        written = Draft(text=settled, source="model") if settled else None
+        self.watch.turned(
+            TurnDone(
+                number=thread.turns,
+                messages=tuple(messages),
+                began=thread.began,
+                ended=now(),
+                tokens=thread.gauge.tokens,
+                summary=written and completed(written, ledger_of(messages)),
+                thoughts=thought.text if thought else "",
+            )
+        )
 
     def _cut(self, calls: list[ToolCall]) -> Outcome | None:
         """A reply that hit its length limit: its tool calls may be incomplete and never run."""
@@ -306,14 +245,17 @@ class _Conversation:
             return self._outcome("restart", detail, known=known(thread.messages, KNOWN))
         room = thread.gauge.make_room(thread.messages, self.brief.step, self._writer())
         if room is not None:
-            thread.messages, event = room
+            messages, event = room
+            thread.messages = without_thoughts(messages)
             self.watch.observe(event)
         return None
 
     def _writer(self) -> Writer | None:
         if self.allowance.budget.compaction != "model":
             return None
-        return model_writer(self.model, self._paid, self._longest_reply())
+        return model_writer(
+            self.model, lambda reply: self.calls.pay(reply.usage), self._longest_reply()
+        )
 
     def _longest_reply(self) -> int:
         wanted = min(self.model.max_output, REPLY_TOKENS)
@@ -322,16 +264,17 @@ class _Conversation:
 
     def _say(self, words: str) -> None:
         """Speak to the model. An empty reply can't stand in a thread: there the last words grow."""
-        last = self.thread.messages[-1]
-        if last["role"] == "assistant":
+        if self.thread.messages[-1]["role"] == "assistant":
             self._append("user", [text_block(words)])
-            return
-        self.thread.messages[-1] = {
-            "role": "user",
-            "content": [*last["content"], text_block(words)],
-        }
-        self.thread.gauge.add([text_block(words)])
-        self.watch.record({"role": "user", "content": [text_block(words)]})
+        else:
+            self._add([text_block(words)])
+
+    def _add(self, blocks: Sequence[Block]) -> None:
+        """Let the last message grow."""
+        last = self.thread.messages[-1]
+        self.thread.messages[-1] = {"role": "user", "content": [*last["content"], *blocks]}
+        self.thread.gauge.add(blocks)
+        self.watch.record({"role": "user", "content": list(blocks)})
 
     def _append(
         self, role: Literal["user", "assistant"], content: list[Block], *, counted: bool = False
@@ -347,13 +290,15 @@ class _Conversation:
     ) -> Outcome:
         thread = self.thread
         spend = Spend(
-            usage=thread.usage,
-            cost_usd=None if thread.cost is None else round(thread.cost, 6),
+            usage=self.calls.usage,
+            cost_usd=None if self.calls.cost is None else round(self.calls.cost, 6),
             turns=thread.turns,
             seconds=round(self.allowance.now() - self.started, 3),
             peak_tokens=thread.gauge.peak,
             window=self.window,
             model=self.model.name,
             conversation=self.brief.id,
+            reflection=self.calls.thought.rounded,
         )
-        return Outcome(reason, submission, detail, spend, thread.rejections, known)
+        said = last_words(thread.messages)[-KNOWN:]
+        return Outcome(reason, submission, detail, spend, thread.rejections, known, said)

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from foundry.schema.messages import Block
@@ -28,27 +28,38 @@ def characters_per_token(model: str) -> float:
 
 
 def estimate(blocks: Iterable[Block], per_token: float = CHARACTERS_PER_TOKEN) -> int:
-    """Tokens of these blocks, estimated from their length."""
-    return int(characters(blocks) / per_token)
+    """Tokens of these blocks, estimated from their length in bytes: where a character has several,
+    as in Chinese, a token has fewer characters."""
+    return int(_length(blocks, _bytes) / per_token)
 
 
 def characters(blocks: Iterable[Block] | str) -> int:
     """The length of content as a model reads it; plain text is one block of it."""
-    return len(blocks) if isinstance(blocks, str) else sum(_length(block) for block in blocks)
+    return _length(blocks, len)
 
 
-def _length(block: Block) -> int:
+def _length(blocks: Iterable[Block] | str, measure: Callable[[str], int]) -> int:
+    if isinstance(blocks, str):
+        return measure(blocks)
+    return sum(_length_of(block, measure) for block in blocks)
+
+
+def _length_of(block: Block, measure: Callable[[str], int]) -> int:
     match block.get("type"):
         case "text":
-            return len(block["text"])
+            return measure(block["text"])
         case "tool_result":
-            return characters(block.get("content") or "") + 60
+            return _length(block.get("content") or "", measure) + 60
         case "thinking":
-            return len(block.get("thinking", ""))  # its signature is no text to the model
+            return measure(block.get("thinking", ""))  # its signature is no text to the model
         case "image":
             return _IMAGE
         case _:
-            return len(json.dumps(block, default=_opaque))
+            return measure(json.dumps(block, default=_opaque))
+
+
+def _bytes(text: str) -> int:
+    return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
 
 
 def _opaque(value: Any) -> str:

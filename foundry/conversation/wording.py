@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from foundry.conversation.prompts import MOST_MARKS
 from foundry.schema.messages import Block, Message, Reply, ToolCall
 
 SHOWN = 200
@@ -9,17 +10,31 @@ SHOWN = 200
 
 
 def with_breakpoint(messages: list[Message]) -> tuple[Message, ...]:
-    """The messages with a cache breakpoint at the end, so that the next turn reads this one."""
-    *earlier, last = messages
-    *blocks, block = last["content"]
+    """The messages with a cache breakpoint at the end, so that the next turn reads this one.
+
+    Where the opening leaves one over, it stands where the last turn had it: the API itself looks
+    for that no more than 20 blocks back, and a turn of many calls has more.
+    """
+    shared = sum("cache_control" in block for block in messages[0]["content"])
+    turns = [at for at, message in enumerate(messages) if message["role"] == "user"]
+    marked = list(messages)
+    for at in turns[-1 if shared == MOST_MARKS else -2 :]:
+        marked[at] = _marked(messages[at])
+    return tuple(marked)
+
+
+def _marked(message: Message) -> Message:
+    *blocks, block = message["content"]
     marked: Block = {**block, "cache_control": {"type": "ephemeral"}}
-    return (*earlier, {"role": last["role"], "content": [*blocks, marked]})
+    return {"role": message["role"], "content": [*blocks, marked]}
 
 
 def subject(call: ToolCall) -> str:
-    """What a call is about, in a few words: its command, pattern or path."""
+    """What a call is about, in a few words: its command, pattern or path, or what it recalls."""
     arguments = call.arguments if isinstance(call.arguments, dict) else {}
     given = [arguments.get(key) for key in ("command", "pattern", "path")]
+    recalled = [arguments.get(key) for key in ("keywords", "contextIds", "turnNumbers")]
+    given += [", ".join(map(str, each)) for each in recalled if isinstance(each, list)]
     first = next((each for each in given if isinstance(each, str) and each.strip()), "")
     return first.strip().split("\n", 1)[0][:SHOWN]
 
@@ -43,3 +58,13 @@ def reasoning(reply: Reply) -> str:
     """What a reply thinks and says beside its tool calls."""
     said = (block.get("thinking") or block.get("text") or "" for block in reply.content)
     return "\n".join(text.strip() for text in said if text.strip())
+
+
+def last_words(messages: list[Message]) -> str:
+    """What the model said last, beside its tool calls."""
+    for message in reversed(messages):
+        if message["role"] == "assistant":
+            texts = (block.get("text", "") for block in message["content"])
+            if said := "\n".join(text for text in texts if text):
+                return said
+    return ""

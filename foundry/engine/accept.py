@@ -4,6 +4,7 @@ A kill between any two of these leaves one of the three cases that `recover` kno
 """
 
 from collections.abc import Mapping
+from unicodedata import category
 
 from foundry.files import atomic_write
 from foundry.schema.journal import Attempt, Intent, Resume, Start, StepRecord, Stop
@@ -16,6 +17,8 @@ ARTIFACTS = (FOLDER, f":(exclude){FOLDER}/{LOCAL}")
 """Pathspecs of what is committed even where a project ignores it."""
 
 JOURNAL = f"{FOLDER}/journal.jsonl"
+
+REORDERING = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
 MAX_BODY = 10_000
 """Characters of a commit message: it is an argument of git, and the whole is in the journal."""
@@ -52,7 +55,7 @@ def commit(repository: Repository, entry: Start | Committed) -> str:
     trailers = {RUN_TRAILER: entry.run}
     if isinstance(entry, StepRecord):
         trailers[STEP_TRAILER] = entry.step
-    subject, _, body = _message(entry).replace("\0", "").partition("\n\n")
+    subject, _, body = _readable(_message(entry)).partition("\n\n")
     sha = repository.commit(" ".join(subject.split()), trailers, body[:MAX_BODY])
     remember(repository, entry.run, sha)
     return sha
@@ -72,3 +75,12 @@ def _message(entry: Start | Committed) -> str:
     if isinstance(entry, Start):
         return "chore(foundry): begin a run\n\n" + entry.spec[:2_000]
     return entry.message
+
+
+def _readable(message: str) -> str:
+    """Without what a terminal would carry out when git shows the message, or take to reorder it."""
+    return "".join(
+        char
+        for char in message
+        if char in "\n\t" or (category(char) not in ("Cc", "Cs") and char not in REORDERING)
+    )

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 from foundry.engine.checks import run_baseline, run_checks
+from foundry.engine.circular.measure import measure
 from foundry.engine.deploy import Ask, run_deploy
 from foundry.engine.desk import Desk
 from foundry.engine.feedback import QUIET, feedback_result
@@ -32,4 +33,5 @@ ACTIONS: dict[str, Callable[[Desk, Intend, Ask], Acted | None]] = {
     "checks": lambda desk, _intend, _ask: run_checks(desk),
     "learn": lambda desk, _intend, _ask: (feedback_result(desk, QUIET, Evidence()), ()),
     "deploy": _deploy,
+    "measure": lambda desk, _intend, ask: measure(desk, ask),
 }

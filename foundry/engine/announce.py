@@ -5,6 +5,7 @@ from pathlib import Path
 
 from foundry.config import program
 from foundry.engine import summary
+from foundry.engine.contracts import headline_of
 from foundry.engine.progress import Setting
 from foundry.engine.runner import Ended, Runner
 from foundry.schema.events import RunEnded, RunStarted
@@ -49,7 +50,10 @@ def ending(runner: Runner, ended: Ended, seconds: float) -> RunEnded:
         seconds=seconds,
         exit_code=ended.status.exit_code,
         artifacts=tuple(name for name in EDITABLE if setting.project.artifact(name).exists()),
-        built=next((r.summary for r in facts.records if r.step == "scout"), ""),
+        built=next(
+            (r.summary for r in facts.records if r.step == "scout"),
+            headline_of(facts.workflow, facts.journal),
+        ),
         requirements=len(proof),
         proven=sum(1 for each in proof if each.state == "proven"),
         log=tuple(f"{each.sha[:7]} {each.subject}" for each in facts.commits[-SHOWN_COMMITS:]),

@@ -1,6 +1,7 @@
 """What a conversation is told: read from disk and journal, never from another conversation."""
 
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from textwrap import indent
 from typing import Any
@@ -11,6 +12,7 @@ from foundry.conversation.prompts import render
 from foundry.conversation.retrieval.excerpts import excerpts
 from foundry.conversation.tokens import estimate
 from foundry.engine import views
+from foundry.engine.circular.told import circular_values
 from foundry.engine.desk import Desk, own_files
 from foundry.engine.disclosed import disclosed
 from foundry.engine.lines import title
@@ -24,6 +26,8 @@ from foundry.schema.messages import Block, text_block
 from foundry.schema.plan import MAX_TASKS, Plan, Task
 from foundry.store.artifacts import read_plan, read_text
 from foundry.store.project import CONTEXT, fixes_name, results_name
+from foundry.tools.recall import NAME as RECALL
+from foundry.workflow.text import fill
 
 STEP, SYSTEM = "workflow/step.md.j2", "workflow/system.md.j2"
 """Templates of a workflow that names none."""
@@ -35,21 +39,64 @@ MAX_CONVENTIONS = 8_000
 """Characters of each."""
 EXCERPTS = 2_000
 """Tokens of the parts of files that a task is about."""
+MAX_ABOUT = 2_000
+"""Characters of each thing at hand by which the memory is searched."""
+SHOWN_CHANGES = 20
 RECENT_TASKS = 10
 LISTED_TASKS = 60
 
 
-def opening(desk: Desk) -> tuple[Block, ...]:
+def opening(desk: Desk, conversation: str) -> tuple[Block, ...]:
     """The first message of a step's conversation."""
     template = desk.instruction.step.template or STEP
     values = {**_common(desk), **disclosed(desk), **_special(desk)}
-    return render(template, values, desk.templates)
+    without = render(template, {**values, "memory": ""}, desk.templates)
+    memory = _memory(desk, conversation, values, without)
+    return render(template, {**values, "memory": memory}, desk.templates) if memory else without
+
+
+def assignment(desk: Desk) -> str:
+    """What a step is to do, in few words: what the memory keeps of its prompt."""
+    step = desk.instruction.step
+    if step.contract == "builder" and not step.action:
+        task = desk.task()
+        wanted = "\n".join(f"- {each.criterion}" for each in task.acceptance)
+        return f"{task.id}: {task.title}\n\n{task.description}\n\n{wanted}"
+    prompt = fill(step.prompt, desk.context).text
+    return "\n\n".join(filter(None, (title(desk.instruction), prompt, desk.start.spec)))
+
+
+def _memory(
+    desk: Desk, conversation: str, values: Mapping[str, Any], opening: tuple[Block, ...]
+) -> str:
+    """What was done before this step, as far as the rest of its prompt does not tell of it."""
+    tools = desk.instruction.step.tools
+    at_hand = (desk.instruction.last_failure, values.get("results", ""), assignment(desk))
+    return desk.memory.accumulated(
+        conversation,
+        about="\n".join(text[:MAX_ABOUT] for text in at_hand),
+        beside="\n".join(block["text"] for block in opening),
+        recall=tools is None or RECALL in tools,
+    )
 
 
 def system(desk: Desk) -> tuple[Block, ...]:
     """The system prompt that all steps of a workflow share; its end is a cache breakpoint."""
     blocks = render(desk.workflow.system or SYSTEM, {}, desk.templates)
-    return tuple({**block, "cache_control": {"type": "ephemeral"}} for block in blocks)
+    whole = "\n\n".join(block["text"] for block in blocks)
+    return (text_block(whole, cache=True),)
+
+
+def workspace(desk: Desk) -> str:
+    """How things stand now, in a few lines; what the project holds is told by the opening."""
+    changed = own_files(desk.repository.changes())
+    more = f" and {len(changed) - SHOWN_CHANGES} more" if len(changed) > SHOWN_CHANGES else ""
+    listed = ", ".join(changed[:SHOWN_CHANGES]) + more
+    lines = [f"{len(own_files(desk.repository.files())):,} files; changed since the last accepted "
+             f"step: {listed or 'none'}"]  # fmt: skip
+    if last := next(reversed(desk.records), None):
+        lines.append(f"the last accepted step: {last.step}")
+    return "\n".join(lines)
 
 
 def _common(desk: Desk) -> dict[str, Any]:
@@ -95,6 +142,8 @@ def _special(desk: Desk) -> dict[str, Any]:
             results = read_text(desk.project, results_name(desk.iteration)) or ""
             fixes = read_text(desk.project, fixes_name(desk.iteration)) or ""
             return {"results": _capped(results, results_name(desk.iteration)), "fixes": fixes}
+        case "circular" | "circular-refining" | "circular-doubt":
+            return circular_values(desk)
         case "feedback":
             return {"facts": _facts(desk)}
         case _:

@@ -3,18 +3,32 @@
 A workflow names a contract; a step that names none hands in a summary and is judged by no gate.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pydantic import BaseModel
 
+from foundry.conversation.brief import Outcome
 from foundry.engine import gates, lines, views
+from foundry.engine.circular.contract import (
+    doubt_cut_short,
+    doubt_gate,
+    doubt_result,
+    work_cut_short,
+    work_gate,
+    work_result,
+)
+from foundry.engine.circular.report import headline
+from foundry.engine.circular.state import circular_views
+from foundry.engine.circular.tuning import tuned_doubt, tuned_work
 from foundry.engine.desk import Desk
 from foundry.engine.feedback import feedback_result
 from foundry.engine.gates import Gate
 from foundry.engine.result import Evidence, Result
 from foundry.errors import WorkflowError
+from foundry.schema.circular import RefiningSubmission, Submission
+from foundry.schema.journal import Entry
 from foundry.schema.learning import FeedbackSubmission
 from foundry.schema.plan import ArchitectSubmission, ScoutSubmission
 from foundry.schema.work import (
@@ -24,11 +38,17 @@ from foundry.schema.work import (
     FixPlanSubmission,
     SummarySubmission,
 )
+from foundry.schema.workflow import Step, Workflow
 from foundry.store.artifacts import read_text, to_json
 from foundry.store.project import ARCHITECTURE, BUILD_LOG, CHECKS, SCOUT_REPORT, TASKS, fixes_name
+from foundry.workflow.cursor import Instruction
 
 OUTPUTS = "outputs"
 """The folder of artifacts that holds what steps were asked to produce."""
+
+
+Kept = tuple[Result, Evidence]
+"""What an ending leaves that no submission decides."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +59,14 @@ class Contract:
     result: Callable[[Desk, Any, Evidence], Result]
     gate: Gate = field(default=gates.no_gate)
     edits: bool = False
+    cut_short: Callable[[Desk, Outcome], Kept | None] | None = None
+    """What is kept of a conversation that ended without a submission; None: a failed attempt."""
+    tuned: Callable[[Instruction, tuple[Entry, ...]], Step] = lambda due, _entries: due.step
+    """The step as it is to be done now: a run may change its budget or role as it learns."""
+    views: Callable[[Workflow, tuple[Entry, ...]], Mapping[str, str]] = lambda _workflow, _e: {}
+    """Artifacts that are rendered anew from the journal with its every line."""
+    headline: Callable[[tuple[Entry, ...]], str] = lambda _entries: ""
+    """What a run made, in a sentence, for its ending."""
 
 
 def contract(name: str) -> Contract:
@@ -48,6 +76,20 @@ def contract(name: str) -> Contract:
     except KeyError as error:
         known = ", ".join(CONTRACTS)
         raise WorkflowError(f"there is no contract {name!r}", hint=f"Known: {known}") from error
+
+
+def views_of(workflow: Workflow, entries: tuple[Entry, ...]) -> dict[str, str]:
+    """The artifacts that the contracts of a workflow render from its journal."""
+    found: dict[str, str] = {}
+    for name in dict.fromkeys(step.contract for step in workflow.all_steps if not step.action):
+        found |= contract(name).views(workflow, entries)
+    return found
+
+
+def headline_of(workflow: Workflow, entries: tuple[Entry, ...]) -> str:
+    """What a run made, in the words of the first contract that has some."""
+    names = dict.fromkeys(step.contract for step in workflow.all_steps if not step.action)
+    return next((told for name in names if (told := contract(name).headline(entries))), "")
 
 
 def output_of(submission: BaseModel) -> str:
@@ -157,6 +199,17 @@ def _lower_first(title: str) -> str:
     return title if title[:2].isupper() else title[:1].lower() + title[1:]
 
 
+CIRCULAR = Contract(
+    Submission,
+    work_result,
+    work_gate,
+    edits=True,
+    cut_short=work_cut_short,
+    tuned=tuned_work,
+    views=circular_views,
+    headline=headline,
+)
+
 CONTRACTS: dict[str, Contract] = {
     "summary": Contract(SummarySubmission, _summary, gates.summary_gate, edits=True),
     "scout": Contract(ScoutSubmission, _scout, gates.scout_gate),
@@ -167,4 +220,9 @@ CONTRACTS: dict[str, Contract] = {
     "docs": Contract(DocsSubmission, _docs, gates.docs_gate, edits=True),
     "deploy": Contract(DeploySubmission, _deploy),
     "feedback": Contract(FeedbackSubmission, feedback_result),
+    "circular": CIRCULAR,
+    "circular-refining": replace(CIRCULAR, schema=RefiningSubmission),
+    "circular-doubt": Contract(
+        Submission, doubt_result, doubt_gate, cut_short=doubt_cut_short, tuned=tuned_doubt
+    ),
 }

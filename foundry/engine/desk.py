@@ -8,6 +8,7 @@ from math import inf
 from pathlib import Path
 from typing import Any
 
+from foundry.engine.memories import Memories
 from foundry.engine.notes import Notebook
 from foundry.errors import ArtifactError, WorkflowError
 from foundry.sandbox.base import Sandbox
@@ -41,6 +42,7 @@ class Desk:
     observe: Observer
     hold_head: Callable[[], None]
     notebook: Notebook
+    memory: Memories
     templates: Path | None = None
     warnings: tuple[str, ...] = ()
     deadline: float = inf

@@ -112,6 +112,12 @@ def docs_gate(desk: Desk, submission: BaseModel) -> Evidence:
     return Evidence(_failures(checks) if works else (), checks, files)
 
 
+def committable(desk: Desk) -> Evidence:
+    """What was changed can be committed; that nothing was is no problem."""
+    problems = _uncommittable(desk, ())
+    return Evidence(problems) if problems else Evidence((), (), staged_files(desk))
+
+
 def staged_files(desk: Desk) -> tuple[str, ...]:
     """Stage everything and tell which of the project's files differ from HEAD."""
     tree = desk.repository.stage_all()

@@ -4,12 +4,14 @@ What a conversation notes is added to what the harness knows anyway: the goal, w
 which attempts failed and why. Which files changed stands in the journal.
 """
 
+import os
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from foundry.errors import ToolError
 from foundry.schema.journal import Attempt
 from foundry.schema.notes import NoteKind, SessionNote
+from foundry.schema.redact import redact, secret_values
 from foundry.tools.note import MOST, NoteArguments
 
 TEXT = 400
@@ -29,6 +31,11 @@ class Notebook:
         """Every note, the new ones last."""
         return (*self._before, *self._added)
 
+    @property
+    def settled(self) -> tuple[str, ...]:
+        """What this step decided and found out."""
+        return tuple(note.text for note in self._added if note.kind in ("decision", "pattern"))
+
     def keep(self, note: NoteArguments) -> int:
         """Take a conversation's note; raises ToolError for one too many, or no such issue."""
         if len(self._added) >= MOST:
@@ -42,7 +49,7 @@ class Notebook:
         number = self.all[-1].number + 1 if self.all else 1
         note = SessionNote(
             number=number, at=self._at, run=self._run, step=self._step, kind=kind,
-            text=_short(text), path=path, closes=closes,
+            text=_short(clean(text)), path=clean(path), closes=closes,
         )  # fmt: skip
         self._added.append(note)
         return note.number
@@ -51,6 +58,11 @@ class Notebook:
         """Note that an attempt failed: the next one must not begin as if nothing were."""
         why = f"attempt {attempt.attempt} failed ({attempt.reason}): {attempt.detail}"
         self.add("failure", why)
+
+
+def clean(text: str) -> str:
+    """Text without secrets: notes are committed, and may be pushed."""
+    return redact(text, secret_values(os.environ))
 
 
 def open_issues(notes: Iterable[SessionNote]) -> dict[int, SessionNote]:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from foundry.conversation.tokens import estimate
-from foundry.engine.notes import open_issues
+from foundry.engine.notes import clean, open_issues
 from foundry.schema.journal import StepRecord
 from foundry.schema.messages import text_block
 from foundry.schema.notes import SessionNote
@@ -29,7 +29,7 @@ def session_notes(name: str, notes: Sequence[SessionNote], records: Sequence[Ste
     parts += _section("Failed attempts", _of(notes, "failure"), _line)
     parts += _section("Open issues", list(open_issues(notes).values()), _issue)
     parts += _section("Code patterns discovered", _of(notes, "pattern"), _line)
-    return "\n\n".join(parts) + "\n"
+    return clean("\n\n".join(parts)) + "\n"
 
 
 def for_prompt(notes: Sequence[SessionNote], budget: int = BUDGET) -> str:

@@ -5,14 +5,17 @@ import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 from pydantic import BaseModel
 
+from foundry.conversation.brief import Brief, Outcome, Purpose, TurnDone, Watchers
 from foundry.conversation.budget import Allowance
-from foundry.conversation.loop import Brief, Outcome, Watchers, converse
+from foundry.conversation.loop import converse
 from foundry.engine import briefing
-from foundry.engine.contracts import Contract, contract, output_of
+from foundry.engine.contracts import Contract, Kept, contract, output_of
 from foundry.engine.desk import Desk, own_files
+from foundry.engine.memory_moments import Talk
 from foundry.engine.result import Evidence
 from foundry.errors import UnreadableFiles
 from foundry.files import append_line, atomic_write
@@ -23,23 +26,30 @@ from foundry.schema.redact import redacted, secret_values
 from foundry.schema.run import Limits
 from foundry.store.ledger import Ledger
 from foundry.store.project import FOLDER, LOCAL
-from foundry.tools.base import Toolset
+from foundry.tools.base import Tool, Toolset
 from foundry.tools.note import NAME as NOTE
 from foundry.tools.note import note_tool
 from foundry.tools.permission import Approve, Guard, nobody
+from foundry.tools.recall import NAME as RECALL
 from foundry.tools.submit import NAME as SUBMIT
 from foundry.tools.submit import submit_tool
+from foundry.tools.think import NAME as THINK
+from foundry.tools.think import thinking_tool
 from foundry.tools.toolset import project_tools
 from foundry.workflow.criteria import judge
 
 
 @dataclass(frozen=True, slots=True)
 class Performed:
-    """A conversation's outcome, with the evidence of its accepted submission."""
+    """A conversation's outcome, with the evidence of its accepted submission.
+
+    `kept` is what its contract keeps of it where it ended without one.
+    """
 
     outcome: Outcome
     evidence: Evidence
     contract: Contract
+    kept: Kept | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,13 +78,18 @@ def perform(desk: Desk, means: Means) -> Performed:
         id=name,
         step=desk.instruction.id,
         system=briefing.system(desk),
-        opening=briefing.opening(desk),
-        tools=_tools(desk, means, promise, judge),
+        opening=briefing.opening(desk, name),
+        tools=_tools(desk, means, promise, judge, name),
+        reflection=desk.instruction.step.thinks,
+        workspace=lambda: briefing.workspace(desk),
+        memory=lambda: desk.memory.accumulated(name),
+        keeps=promise.cut_short is not None,
     )
     outcome = converse(brief, means.model, _allowance(desk, means), _watchers(desk, means, name))
     if outcome.known:
         atomic_write(desk.project.known / f"{name}.md", outcome.known)
-    return Performed(outcome, judge.evidence, promise)
+    kept = judge.kept(outcome) if outcome.submission is None else None
+    return Performed(outcome, judge.evidence, promise, kept)
 
 
 SHOWN_CLOSED = 20
@@ -87,9 +102,23 @@ class _Judge:
         self.evidence = Evidence()
         self._desk, self._promise = desk, promise
 
-    def __call__(self, submission: BaseModel) -> tuple[str, ...]:
+    def kept(self, outcome: Outcome) -> Kept | None:
+        """What is kept of a conversation that handed in nothing."""
+        if self._promise.cut_short is None:
+            return None
+        self._reclaim()
+        try:
+            return self._promise.cut_short(self._desk, outcome)
+        except UnreadableFiles:
+            return None
+
+    def _reclaim(self) -> None:
+        """Ours: what the model did there goes."""
         self._desk.hold_head()
-        self._desk.repository.reclaim(FOLDER, keep=LOCAL)  # ours: what the model did there goes
+        self._desk.repository.reclaim(FOLDER, keep=LOCAL)
+
+    def __call__(self, submission: BaseModel) -> tuple[str, ...]:
+        self._reclaim()
         self.evidence = self._judged(submission)
         if problems := _criteria_problems(self._desk, submission):
             self.evidence = Evidence((*self.evidence.problems, *problems))
@@ -121,20 +150,24 @@ def _criteria_problems(desk: Desk, submission: BaseModel) -> tuple[str, ...]:
     return () if verdict.valid else (*verdict.issues, *verdict.suggestions)
 
 
-def _tools(desk: Desk, means: Means, promise: Contract, judge: _Judge) -> Toolset:
-    available = project_tools(
+def _tools(desk: Desk, means: Means, promise: Contract, judge: _Judge, name: str) -> Toolset:
+    available: dict[str, Tool[Any]] = project_tools(
         desk.project.root,
         desk.sandbox,
         list_paths=lambda: own_files(desk.repository.files()),
         grep=desk.repository.grep,
     )
+    available[RECALL] = desk.memory.recall_tool(name)
     names = desk.instruction.step.tools
     chosen = {name: available[name] for name in (available if names is None else names)}
     guard = Guard(
         means.policy, desk.project.root, run=desk.start.run, step=desk.instruction.id,
         approve=means.approve, observe=desk.observe,
     )  # fmt: skip
-    kept = {NOTE: note_tool(desk.notebook.keep)}
+    kept: dict[str, Tool[Any]] = {NOTE: note_tool(desk.notebook.keep)}
+    if desk.instruction.step.thinks.mode == "rounds":
+        chosen[RECALL] = available[RECALL]
+        kept[THINK] = thinking_tool()
     return Toolset({**guard.wrap(chosen), **kept, SUBMIT: submit_tool(promise.schema, judge)})
 
 
@@ -156,10 +189,24 @@ def _watchers(desk: Desk, means: Means, conversation: str) -> Watchers:
         told = redacted(message, known)
         append_line(transcript, json.dumps(told, ensure_ascii=False), sync=False)
 
-    def spent(usage: Usage, usd: float | None) -> None:
-        means.ledger.record(conversation, usage, usd)
+    def spent(usage: Usage, usd: float | None, purpose: Purpose) -> None:
+        means.ledger.record(conversation, usage, usd, purpose)
 
-    return Watchers(desk.observe, record, spent, means.on_text)
+    talk = Talk(
+        id=conversation,
+        run=desk.start.run,
+        phase=desk.instruction.phase,
+        step=desk.instruction.id,
+        task=briefing.assignment(desk),
+        attempt=desk.instruction.attempt,
+    )
+
+    def turned(done: TurnDone) -> None:
+        desk.memory.turned(talk, done)
+        if done.summary:
+            desk.memory.summarized(talk.id, done.number, done.summary)
+
+    return Watchers(desk.observe, record, spent, means.on_text, turned)
 
 
 def _conversation_id(desk: Desk) -> str:

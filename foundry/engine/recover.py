@@ -73,22 +73,27 @@ def recover(project: Project, repository: Repository, run: str) -> Recovered:
     return _clean(project, repository, journal.parse(head, source=source))
 
 
-def salvage(project: Project, repository: Repository, name: str) -> str:
-    """Save all changes as a patch and restore HEAD; returns the patch's path, or nothing."""
+def salvage(project: Project, repository: Repository, name: str, pin: str = "") -> str:
+    """Save all changes as a patch and restore HEAD; returns the patch's path, or nothing.
+
+    With `pin` they are kept as a commit, too, in the ref refs/foundry/<pin>.
+    """
     if not repository.changes():
         return ""
     open_up(project.root)  # a command may have closed what it made
     repository.remove_displaced()
     repository.adopt_nested()
-    repository.stage_all()
+    tree = repository.stage_all()
     patch = repository.diff_of_index()
     target = None
+    if patch and pin:
+        repository.pin(pin, repository.commit_of(tree, f"rolled back: {name}"))
     if patch:
         safe = name.replace("/", "-").replace("[", "-").replace("]", "")
         target = _free(project.salvage / f"{safe}.patch")
         atomic_write(target, patch)
     repository.restore()
-    return str(target.relative_to(project.root)) if target else ""
+    return str(target.relative_to(project.local.parents[1])) if target else ""
 
 
 def _one_more(on_disk: Sequence[str], head: Sequence[str]) -> bool:

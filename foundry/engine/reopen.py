@@ -5,6 +5,8 @@ from dataclasses import dataclass, replace
 
 from foundry.engine.accept import accept
 from foundry.engine.chosen import Chosen, kept
+from foundry.engine.circular.aside import cleared
+from foundry.engine.contracts import views_of
 from foundry.engine.recover import Recovered, recover
 from foundry.engine.steps import task_step
 from foundry.engine.workspace import guarded, run_at
@@ -48,6 +50,8 @@ def reopen(
     recovered = recover(project, repository, run)
     if recovered.finished:
         observe(Note(f"finished the commit of {recovered.finished}, which had been cut off"))
+    for kept_in in cleared(project, repository, run):
+        observe(Note(f"work beside the run's own is kept in {kept_in}"))
     if recovered.salvage:
         observe(Note(f"partial work of a cut-off step is kept in {recovered.salvage}"))
     chosen = _workflow(recovered)
@@ -61,6 +65,13 @@ def reopen(
         )
     runs.save(options)
     return Found(project, repository, recovered, options, chosen)
+
+
+def rebuilt(found: Found) -> tuple[str, ...]:
+    """The artifacts that are rendered from the journal, and that say something else on disk."""
+    views = views_of(found.chosen.workflow, found.recovered.entries)
+    edited = found.recovered.edited
+    return tuple(f"{FOLDER}/{name}" for name in views if f"{FOLDER}/{name}" in edited)
 
 
 def taken_up(found: Found, given: Mapping[str, Json]) -> Found:
@@ -85,7 +96,8 @@ def taken_up(found: Found, given: Mapping[str, Json]) -> Found:
         patch=patch,
         message="chore(foundry): resumed" + (", with changes by hand" if recovered.edited else ""),
     )
-    committed, _ = accept(project, found.repository, entry, {})
+    views = views_of(found.chosen.workflow, (*recovered.entries, entry))
+    committed, _ = accept(project, found.repository, entry, views)
     return replace(found, recovered=Recovered((*recovered.entries, committed)))
 
 

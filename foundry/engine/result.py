@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from foundry.schema.checks import CheckResult
+from foundry.schema.events import Event
+from foundry.schema.journal import StepRecord
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,3 +34,5 @@ class Result:
     decisions: tuple[str, ...] = ()
     """What was settled and later steps have to know: goes into the session notes."""
     effect: Callable[[], None] | None = None
+    told: Callable[[StepRecord], Event] | None = None
+    """What to tell whoever watches once the step is committed, beside that it ended."""

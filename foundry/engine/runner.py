@@ -7,6 +7,8 @@ from datetime import datetime, timedelta
 from foundry.conversation.overview.refresh import refresh
 from foundry.engine import lines, summary
 from foundry.engine.actions import act
+from foundry.engine.briefing import assignment
+from foundry.engine.circular.parallel import side_by_side
 from foundry.engine.contracts import contract
 from foundry.engine.deploy import REMOTE
 from foundry.engine.desk import Desk
@@ -166,18 +168,27 @@ class Runner:
             approve=setting.approve,
             on_text=setting.on_text,
         )
-        done = perform(desk, means)
+        done = side_by_side(desk, means) or perform(desk, means)
         outcome = done.outcome
-        if outcome.reason in ("budget", "deadline"):
-            return self._pause(outcome.reason)
-        if outcome.submission is None:
-            self._fail(desk, done)
-            return None
+        paused = self._pause(outcome.reason) if outcome.reason in ("budget", "deadline") else None
+        if outcome.submission is None and done.kept is None:
+            if outcome.failure:
+                raise outcome.failure
+            if paused is None:
+                self._fail(desk, done)
+            return paused
         if not done.contract.edits:
             setting.repository.restore()
-        result = done.contract.result(desk, outcome.submission, done.evidence)
-        self._record(desk, result, done.evidence, outcome.spend, outcome.rejections)
-        return None
+        if outcome.submission is None:
+            assert done.kept is not None
+            result, evidence = done.kept
+        else:
+            evidence = done.evidence
+            result = done.contract.result(desk, outcome.submission, evidence)
+        self._record(desk, result, evidence, outcome.spend, outcome.rejections)
+        if outcome.failure:
+            raise outcome.failure
+        return paused
 
     def _act(self, desk: Desk) -> Ended | None:
         begun = time.monotonic()
@@ -209,18 +220,25 @@ class Runner:
             desk.notebook.add("decision", decision)
         notes = progress.with_notes(desk.notebook)
         sha = progress.accept(record, {**result.artifacts, **notes})
+        desk.memory.finished(record, assignment(desk), desk.notebook.settled)
         self.setting.observe(lines.ended(record, instruction, sha))
+        if result.told:
+            self.setting.observe(result.told(record))
 
     def _fail(self, desk: Desk, done: Performed) -> None:
         """Journal an attempt that was not accepted; its work goes into a patch."""
         progress, instruction, outcome = self.progress, desk.instruction, done.outcome
         progress.hold_head()
-        kept = salvage(self.setting.project, self.setting.repository, instruction.id)
+        run, name = self.setting.options.run, _ref_name(instruction)
+        kept = salvage(
+            self.setting.project, self.setting.repository, instruction.id, f"{run}/{name}"
+        )
         entry = lines.attempt(
             progress.line(), instruction, outcome.reason, outcome.detail, kept, outcome.spend
         )
         desk.notebook.failed(entry)
         progress.accept(entry, progress.with_notes(desk.notebook))
+        desk.memory.finished(entry, assignment(desk), desk.notebook.settled)
         why = lines.one_line(outcome.detail)
         self.setting.observe(
             AttemptFailed(instruction.id, instruction.attempt, outcome.reason, why, kept)
@@ -245,6 +263,12 @@ class Runner:
             return False
         coming = due(self.setting.workflow, self.progress.cursor._replace(attempts=0))
         return isinstance(coming, Instruction) and coming.phase != phase
+
+
+def _ref_name(instruction: Instruction) -> str:
+    """Where the work of a failed attempt is kept: `iterations-2-work-attempt-1`."""
+    step = instruction.id.replace("]", "").translate(str.maketrans("/[", "--"))
+    return f"{step}-attempt-{instruction.attempt}"
 
 
 def _why(blocked: Blocked) -> str:

@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from threading import RLock
 from typing import Any
 
 from foundry.config import home, resources
@@ -14,11 +15,13 @@ from foundry.engine import workspace
 from foundry.engine.accept import begin
 from foundry.engine.announce import banner, ending
 from foundry.engine.chosen import Chosen, choose, keep
+from foundry.engine.circular.aside import cleared
 from foundry.engine.deploy import Ask
+from foundry.engine.memories import Memories
 from foundry.engine.permission import forget_question, policy_of
 from foundry.engine.progress import Setting
 from foundry.engine.recover import Recovered, recover
-from foundry.engine.reopen import Found, reopen, taken_up
+from foundry.engine.reopen import Found, rebuilt, reopen, taken_up
 from foundry.engine.runner import Ended, Runner
 from foundry.engine.steps import roles, with_checks
 from foundry.errors import InputError
@@ -64,6 +67,12 @@ class Wish:
     permission: Mode | None = None
     rules: tuple[Rule, ...] = ()
     identity: tuple[str, str] | None = None
+    own: Mapping[str, Json] = field(default_factory=dict)
+    """Variables of the harness itself that the run begins with."""
+    branch: str = ""
+    """The branch to work on; without one it is named after the run."""
+    patient: bool = False
+    """Wait for a model's server as long as the run may take."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +98,7 @@ def build(wish: Wish, watch: Watch) -> Ended:
     at = now()
     run = workspace.new_run_id(at)
     folder = wish.folder or workspace.default_folder(spec, Path.cwd())
-    place = workspace.prepare(folder, run, wish.identity)
+    place = workspace.prepare(folder, run, wish.identity, wish.branch)
     project = place.project
     options = RunOptions(
         run=run,
@@ -102,6 +111,7 @@ def build(wish: Wish, watch: Watch) -> Ended:
         yes=wish.yes,
         permission=wish.permission,
         rules=wish.rules,
+        patient=wish.patient,
     )
     runs.save(options)
     keep(run, chosen)
@@ -117,7 +127,7 @@ def build(wish: Wish, watch: Watch) -> Ended:
             spec=spec,
             workflow=workflow.id,
             workflow_hash=fingerprint(workflow),
-            context={**wish.context, "existing": place.existing, "deploy": wish.deploy},
+            context={**wish.context, **wish.own, "existing": place.existing, "deploy": wish.deploy},
             skip=wish.skip,
             base=place.base,
             branch=place.branch,
@@ -133,10 +143,12 @@ def resume(
     change: Callable[[RunOptions], RunOptions],
     watch: Watch,
     given: Mapping[str, Json] | None = None,
+    own: Mapping[str, Json] | None = None,
 ) -> Ended:
     """Take a run up again where its journal ends.
 
-    `change` adjusts the kept options; `given` are variables that the person sets.
+    `change` adjusts the kept options; `given` are variables that the person sets, `own` those of
+    the harness that are set with them.
     """
     project = workspace.find(folder)
     check_variables(given or {})
@@ -156,7 +168,9 @@ def resume(
         if isinstance(last, Stop) and last.status.over:
             watch.observe(Note("this run is over: there is nothing to go on with"))
             return _told_again(found, watch, Ended(last.status, last.reason))
-        return _work(taken_up(found, given or {}), watch, resumed=True)
+        for name in rebuilt(found):
+            watch.observe(Note(f"{name} was changed or damaged: it is rebuilt from the journal"))
+        return _work(taken_up(found, {**(given or {}), **(own or {})}), watch, resumed=True)
 
 
 def check_phases(workflow: Workflow, skip: tuple[str, ...], pause_after: tuple[str, ...]) -> None:
@@ -175,7 +189,7 @@ def check_roles(workflow: Workflow, models: Mapping[str, str]) -> None:
     """Raise InputError for a role that no step of the workflow has."""
     known = roles(workflow)
     for role in models:
-        if role not in known:
+        if role.partition(":")[0] not in known:
             raise InputError(
                 f"there is no role {role!r} for --model-for", hint=f"Roles are {', '.join(known)}"
             )
@@ -190,20 +204,25 @@ def check_variables(context: Mapping[str, Json]) -> None:
 def _work(found: Found, watch: Watch, *, resumed: bool) -> Ended:
     project, options, begun = found.project, found.options, time.monotonic()
     log_path = sessionlog.path_for(project.logs, now())
+    alone = RLock()  # conversations side by side tell of themselves one after the other
     with SessionLog(log_path) as log:
 
         def observe(event: Any) -> None:
-            log(event)
-            watch.observe(event)
+            with alone:
+                log(event)
+                watch.observe(event)
 
         def waiting(notice: RetryNotice) -> None:
             observe(Waiting(notice.reason, notice.wait, notice.attempt))
 
-        with ModelPool(options.base_url, on_retry=waiting) as pool:
+        patience = options.limits.max_hours * 3600 if options.patient else 0.0
+        with ModelPool(options.base_url, on_retry=waiting, patience=patience) as pool:
             setting = _setting(found, pool, replace(watch, observe=observe))
             observe(banner(setting, log_path, resumed=resumed))
             observe(_spec(found.recovered.entries))
-            ended, runner = _run(setting, found)
+            with setting.memory as memory:
+                memory.catch_up(found.recovered.entries)
+                ended, runner = _run(setting, found)
         observe(ending(runner, ended, time.monotonic() - begun))
     return ended
 
@@ -227,6 +246,7 @@ def _setting(found: Found, pool: ModelPool, watch: Watch) -> Setting:
         observe=watch.observe,
         ask=watch.ask,
         ledger=Ledger(runs.ledger_path(options.run)),
+        memory=Memories(project, options.run, watch.observe),
         deadline=time.monotonic() + options.limits.max_hours * 3600,
         templates=found.chosen.folder,
         on_text=watch.on_text,
@@ -250,6 +270,8 @@ def _run(setting: Setting, found: Found) -> tuple[Ended, Runner]:
     except KeyboardInterrupt:
         # Whatever was cut off, the journal and HEAD tell; what memory holds may be ahead of them.
         recovered = recover(setting.project, setting.repository, setting.options.run)
+        for kept in cleared(setting.project, setting.repository, setting.options.run):
+            setting.observe(Note(f"work beside the run's own is kept in {kept}"))
         runner = Runner(setting, recovered.entries)
         last = recovered.entries[-1]
         if isinstance(last, Stop):  # the run had ended: only the push of its last commits is cut

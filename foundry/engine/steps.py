@@ -7,6 +7,9 @@ MADE = ("builder", "fix")
 
 CHECKS = "checks"
 
+CHECKING = (CHECKS, "measure")
+"""The actions that run the checks."""
+
 
 def roles(workflow: Workflow) -> tuple[str, ...]:
     """Whose models answer, in the order in which they first do."""
@@ -30,7 +33,7 @@ def made_something(workflow: Workflow, step: str) -> bool:
 
 def has_checks(workflow: Workflow) -> bool:
     """Whether a step of the workflow runs the checks."""
-    return any(step.action == CHECKS for step in workflow.all_steps)
+    return any(step.action in CHECKING for step in workflow.all_steps)
 
 
 def with_checks(workflow: Workflow) -> Workflow:

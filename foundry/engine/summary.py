@@ -3,12 +3,13 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import reduce
 from typing import Any, Literal
 
 from foundry.engine.steps import task_step
 from foundry.engine.verdict import last_checks, last_tests, verdict
 from foundry.schema.checks import CheckResult, TestCounts
-from foundry.schema.journal import Attempt, Entry, Start, StepRecord
+from foundry.schema.journal import Attempt, Entry, Start, StepRecord, Thought
 from foundry.schema.messages import Usage
 from foundry.schema.plan import Plan
 from foundry.schema.run import Status
@@ -19,6 +20,7 @@ from foundry.schema.summary import (
     CriterionEvidence,
     Evidence,
     PhaseSummary,
+    ReflectionSummary,
     RequirementEvidence,
     SessionSummary,
     TaskSummary,
@@ -68,9 +70,12 @@ def session_summary(facts: Facts, status: Status, reason: str, ended: datetime) 
     context, start, spent = facts.cursor.context, facts.start, facts.spent
     usage = sum((entry.spend.usage for entry in spent), Usage())
     cost = _sum_cost(entry.spend.cost_usd for entry in spent)
+    thought = reduce(_both, (entry.spend.reflection for entry in spent), Thought())
     if facts.spent_in_all.calls:  # cut-off conversations cost money too
         paid = facts.spent_in_all
         usage, cost = paid.usage, None if paid.unpriced else round(paid.usd, 6)
+        thought = paid.reflection
+    thought = thought.rounded
     return SessionSummary(
         run=start.run,
         spec=start.spec,
@@ -91,6 +96,9 @@ def session_summary(facts: Facts, status: Status, reason: str, ended: datetime) 
         tests=_tests(facts),
         tokens=usage,
         cost_usd=cost,
+        reflection=ReflectionSummary(
+            rounds=thought.rounds, tokens=thought.usage.context_tokens, cost_usd=thought.cost_usd
+        ),
         peak_context_share=round(max((e.spend.context_share for e in spent), default=0.0), 4),
         conversations=tuple(_conversations(spent)),
         deployed=str(context.get("deployed", "")),
@@ -197,6 +205,7 @@ def _conversations(spent: Iterable[StepRecord | Attempt]) -> Iterable[Conversati
                 peak_tokens=entry.spend.peak_tokens,
                 context_share=round(entry.spend.context_share, 4),
                 cost_usd=entry.spend.cost_usd,
+                rounds=entry.spend.reflection.rounds,
             )
 
 
@@ -212,6 +221,10 @@ def _check(check: CheckResult) -> CheckEvidence:
     return CheckEvidence(
         name=check.name, command=check.command, status=check.status, exit_code=check.exit_code
     )
+
+
+def _both(one: Thought, other: Thought) -> Thought:
+    return one.plus(other.usage, other.cost_usd, other.rounds)
 
 
 def _shas(commits: Iterable[Commit]) -> dict[str, str]:

@@ -19,24 +19,34 @@ def verdict(
     workflow: Workflow, records: Sequence[StepRecord], warnings: Sequence[str]
 ) -> tuple[Status, str]:
     """How a run whose steps are done stands, and why. Only passed checks make it verified."""
-    tests = last_tests(records)
-    if has_checks(workflow):
-        if not tests:
-            return Status.UNVERIFIED, "the tests were skipped"
-        if not tests.get("passed"):
-            failing = bool(last_checks(records))
-            why = "checks are still failing" if failing else "there is no check to run"
-            return Status.UNVERIFIED, why
-    elif not any(record.checks for record in records):
-        return Status.UNVERIFIED, NO_CHECK
-    if warnings:
-        return Status.UNVERIFIED, "; ".join(warnings)
+    reasons = _unchecked(workflow, records) or list(warnings)
+    if unproven := last(records, "unproven"):
+        reasons.insert(0, unproven)
+    if reasons:
+        return Status.UNVERIFIED, "; ".join(reasons)
     return Status.VERIFIED, "all gates passed"
+
+
+def _unchecked(workflow: Workflow, records: Sequence[StepRecord]) -> list[str]:
+    """What speaks against it by the checks."""
+    if not has_checks(workflow):
+        return [] if any(record.checks for record in records) else [NO_CHECK]
+    tests = last_tests(records)
+    if not tests:
+        return ["the tests were skipped"]
+    if tests.get("passed"):
+        return []
+    return ["checks are still failing" if last_checks(records) else "there is no check to run"]
 
 
 def last_tests(records: Sequence[StepRecord]) -> Mapping[str, Any]:
     """What the last run of the checks said: from the journal, where only the harness sets it."""
-    return next((r.patch["tests"] for r in reversed(records) if "tests" in r.patch), {})
+    return last(records, "tests") or {}
+
+
+def last(records: Sequence[StepRecord], name: str) -> Any:
+    """The newest value of a variable that only steps of the harness set; None: never set."""
+    return next((r.patch[name] for r in reversed(records) if name in r.patch), None)
 
 
 def last_checks(records: Sequence[StepRecord]) -> tuple[CheckResult, ...]:

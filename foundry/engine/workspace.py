@@ -19,11 +19,19 @@ from foundry.store.project import FOLDER, Project
 from foundry.store.trees import remove_tree
 
 BRANCH = "foundry/"
+BESIDE = ".foundry"
+"""How the folder of the work trees beside a repository ends."""
+
+RUN_ID = re.compile(r"\d{8}-\d{6}-[0-9a-f]{5}")
 UNNAMED = "0"
 """Stands for the run of a journal that does not say it; every run's own id is greater."""
 
 MAX_SPEC = 100_000
 """Characters. A spec goes into many prompts; more than this crowds out the work itself."""
+
+
+MAX_BRANCH = 200
+"""Characters: git keeps a file of this name, and one with more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +60,15 @@ def check_spec(spec: str) -> str:
     if not text.isascii() and any("\ud800" <= each <= "\udfff" for each in text):
         raise InputError("the spec is not UTF-8 text", hint="Give it as plain text")
     return text
+
+
+def check_branch(name: str) -> None:
+    """Raise InputError for a name that no branch can have."""
+    bad = re.search(r"[\x00-\x20~^:?*\[\\\x7f]|\.\.|@\{|//|^[-./]|/\.|[./]$|\.lock($|/)", name)
+    if bad or name == "@" or len(name) > MAX_BRANCH:
+        raise InputError(
+            f"{name!r} is no name for a branch", hint="Use letters, digits, - and /: cleanup/legacy"
+        )
 
 
 def new_run_id(now: datetime) -> str:
@@ -83,17 +100,20 @@ def default_folder(spec: str, here: Path) -> Path:
     return folder
 
 
-def prepare(folder: Path, run: str, identity: tuple[str, str] | None = None) -> Workspace:
+def prepare(
+    folder: Path, run: str, identity: tuple[str, str] | None = None, branch: str = ""
+) -> Workspace:
     """Make the place for a run; raises ProjectError when the folder does not allow one.
 
-    `identity` (name, address) commits in a new folder when git does not know its user.
+    `identity` (name, address) commits in a new folder when git does not know its user; `branch`
+    is worked on instead of one that is named after the run.
     """
     folder = folder.expanduser().resolve()
     if folder.exists() and not folder.is_dir():
         raise ProjectError(f"{folder} is a file", hint="Give a folder with --dir")
     entries = set(_entries(folder) if folder.exists() else ())
     if entries <= {FOLDER}:  # as a build leaves it that is killed at its very beginning
-        return _new(folder, identity)
+        return _new(folder, identity, branch)
     repository = Repository(folder)
     top = repository.toplevel()
     if top is None:
@@ -108,12 +128,12 @@ def prepare(folder: Path, run: str, identity: tuple[str, str] | None = None) -> 
         )
     if not repository.head():
         if entries <= {".git", FOLDER}:
-            return _new(folder, identity)
+            return _new(folder, identity, branch)
         raise ProjectError(
             f"{folder} is a repository without a commit",
             hint="Commit what is there first, so that the build has a base",
         )
-    return _beside(repository, folder, run)
+    return _beside(repository, folder, run, branch)
 
 
 def find(folder: Path) -> Project:
@@ -144,6 +164,8 @@ def run_at(root: Path, branch: str = "") -> str:
     found = _told_by_journal(Project(root))
     if branch.startswith(BRANCH) and branch != BRANCH + found:
         found = ""
+    if root.parent.suffix == BESIDE and RUN_ID.fullmatch(root.name) and root.name > found:
+        found = ""  # its branch has a name of the person's
     for run in runs.begun_at(root):
         if run <= found:
             break
@@ -184,7 +206,7 @@ def _entries(folder: Path) -> list[str]:
         raise ProjectError(f"cannot read {folder}: {error.strerror}") from error
 
 
-def _new(folder: Path, identity: tuple[str, str] | None) -> Workspace:
+def _new(folder: Path, identity: tuple[str, str] | None, branch: str) -> Workspace:
     repository = Repository(folder)
     fresh = [each for each in (folder, *folder.parents) if not each.exists()]
     owned: list[Path] = []
@@ -194,6 +216,8 @@ def _new(folder: Path, identity: tuple[str, str] | None) -> Workspace:
         if identity is None:
             repository.identity()
         repository.init()
+        if branch:
+            repository.name_branch(branch)
         if identity and not repository.knows_user():
             repository.set_user(*identity)
     except ProjectError:
@@ -229,10 +253,14 @@ def _take_back(owned: Iterable[Path], folders: Iterable[Path]) -> None:
             each.rmdir()
 
 
-def _beside(repository: Repository, folder: Path, run: str) -> Workspace:
+def _beside(repository: Repository, folder: Path, run: str, branch: str) -> Workspace:
     repository.identity()
-    place = folder.parent / f"{folder.name}.foundry" / run
-    branch = BRANCH + run
+    place = folder.parent / f"{folder.name}{BESIDE}" / run
+    if branch and repository.ref(f"refs/heads/{branch}"):
+        raise ProjectError(
+            f"there is a branch {branch} in {folder} already", hint="Give a new one with --branch"
+        )
+    branch = branch or BRANCH + run
     try:
         repository.add_worktree(place, branch)
     except (OSError, ProjectError) as error:

@@ -73,12 +73,15 @@ def status(run: str | None, folder: str | None) -> StatusReport:
 
     Raises Refusal for a run or a folder that is not ours to show.
     """
-    if run is not None:
-        return _status_of_run(run)
-    project = find(Path(folder or "."))
-    if folder is not None and project.root not in {each.project.root for each in known()}:
-        raise _unknown(f"no run in {folder} is known here")
-    return status_of(project)
+    return status_of(_project_in(folder)) if run is None else _status_of_run(run)
+
+
+def project(run: str | None, folder: str | None) -> Project:
+    """Where a run is or was, by its id or its folder, or the newest one in the current folder.
+
+    Raises Refusal for a run or a folder that is not ours to show.
+    """
+    return _project_in(folder) if run is None else _run(run).project
 
 
 def artifacts(run: Run) -> Iterator[Artifact]:
@@ -102,6 +105,13 @@ def artifact(uri: str) -> Artifact:
         hint = f"It has {', '.join(there)}" if there else "It has none yet"
         raise Refusal("unknown-resource", f"the run {run} has no artifact {name!r}", hint=hint)
     return there[name]
+
+
+def _project_in(folder: str | None) -> Project:
+    found = find(Path(folder or "."))
+    if folder is not None and found.root not in {each.project.root for each in known()}:
+        raise _unknown(f"no run in {folder} is known here")
+    return found
 
 
 def _status_of_run(name: str) -> StatusReport:

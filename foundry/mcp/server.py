@@ -21,7 +21,8 @@ from foundry.mcp.wire import compact, input_schema, output_schema
 INSTRUCTIONS = """\
 Foundry walks workflows step by step and shows builds. `workflow_list` names the workflows, \
 `workflow_next` begins one and goes on with the token of its last reply. `build_status` shows how \
-a build stands; its artifacts are resources. Errors have a code, and a hint how to go on."""
+a build stands; its artifacts are resources. `memory_search` finds what earlier turns and steps of \
+its project did. Errors have a code, and a hint how to go on."""
 
 R = TypeVar("R")
 

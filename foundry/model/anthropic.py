@@ -15,7 +15,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from foundry.errors import ModelError, ModelRejected
-from foundry.model import prices
+from foundry.model import prices, thinking
 from foundry.model.editing import BETAS
 from foundry.model.endpoint import PLACEHOLDER, is_loopback, needs_placeholder
 from foundry.model.faults import Endpoint, Refusal, judge, quote
@@ -71,6 +71,7 @@ class AnthropicModel:
         self._wait = wait
         self._window = window
         self._max_output = max_output
+        self._unthinking = False
         self._lock = threading.Lock()
         self._client: Anthropic | None = None
 
@@ -88,6 +89,11 @@ class AnthropicModel:
     def max_output(self) -> int:
         """The most tokens that one reply may have: as given, or what such a model surely can."""
         return self._max_output or (CLAUDE_OUTPUT if "claude" in self._name else OTHER_OUTPUT)
+
+    @property
+    def always_thinks(self) -> bool:
+        """Whether it thinks before every answer, also where it is asked not to."""
+        return thinking.always(self._name)
 
     def cost(self, usage: Usage) -> float | None:
         """US dollars for one reply's usage, or None where no price is known."""
@@ -107,7 +113,17 @@ class AnthropicModel:
         ModelRejected or ContextOverflow; what `on_text` raises closes the stream and passes
         through, KeyboardInterrupt too.
         """
-        body, cut = self._body(request), Usage()
+        body = self._body(request)
+        try:
+            return self._complete(body, on_text)
+        except ModelRejected as error:
+            if "thinking" not in body or not thinking.refused(error.message):
+                raise
+        self._unthinking = True  # the name promised more than the server takes
+        return self._complete(self._body(request), on_text)
+
+    def _complete(self, body: dict[str, Any], on_text: Callable[[str], None] | None) -> Reply:
+        cut = Usage()
 
         def attempt() -> Reply:
             nonlocal cut
@@ -145,6 +161,9 @@ class AnthropicModel:
             body["system"] = request.system
         if request.tools:
             body["tools"] = request.tools
+        wish = "" if self._unthinking else request.thinking
+        if think := thinking.config(self._name, wish, request.max_tokens, request.messages):
+            body["thinking"] = think
         if request.context_management:
             body["context_management"] = request.context_management
         return body

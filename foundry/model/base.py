@@ -25,6 +25,10 @@ class Model(Protocol):
     def max_output(self) -> int:
         """The most tokens that one reply may have."""
 
+    @property
+    def always_thinks(self) -> bool:
+        """Whether it thinks before every answer, also where it is asked not to."""
+
     def complete(
         self, request: ModelRequest, on_text: Callable[[str], None] | None = None
     ) -> Reply:

@@ -15,7 +15,7 @@ from foundry.errors import InputError
 from foundry.model.anthropic import AnthropicModel
 from foundry.model.base import Model
 from foundry.model.endpoint import is_loopback
-from foundry.model.retry import RetryNotice, RetryPolicy
+from foundry.model.retry import RetryNotice, RetryPolicy, patient
 
 REHEARSAL = "rehearsal:"
 REHEARSAL_KEY = "sk-for-the-rehearsal-only"
@@ -40,9 +40,11 @@ class ModelPool:
         retry: RetryPolicy | None = None,
         wait: Callable[[float], object] = time.sleep,
         read_timeout: float | None = None,
+        patience: float = 0.0,
     ) -> None:
         self._base_url = base_url
-        self._on_retry, self._retry = on_retry, retry
+        self._on_retry = on_retry
+        self._retry = patient(retry or RetryPolicy(), patience) if patience else retry
         self._wait = wait
         self._read_timeout = read_timeout or (LOCAL_SILENCE if is_loopback(base_url) else SILENCE)
         self._models: dict[str, Model] = {}

@@ -4,7 +4,7 @@ import math
 import random
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from email.utils import mktime_tz, parsedate_tz
 from typing import TypeVar
 
@@ -47,6 +47,8 @@ class RetryPolicy:
     cap: float = 60.0
     total: float = 600.0
     jitter: float = 0.25
+    obeys: float | None = None
+    """The longest wish of a server that is granted; without one it is `cap`."""
 
     def pause(
         self, attempt: int, elapsed: float, retry_after: float | None, chance: float
@@ -57,12 +59,22 @@ class RetryPolicy:
         waiting is not our business but the run's. `chance` in [0, 1) shortens our own waits,
         so that tasks that run side by side don't come back together.
         """
-        if attempt >= self.attempts or (retry_after is not None and retry_after > self.cap):
+        longest = self.cap if self.obeys is None else self.obeys
+        if attempt >= self.attempts or (retry_after is not None and retry_after > longest):
             return None
         steps = min(attempt - 1, 64)  # later steps are over any cap, and floats end at 2**1024
         backoff = min(self.cap, self.base * self.factor**steps) * (1 - self.jitter * chance)
         pause = backoff if retry_after is None else retry_after
         return pause if elapsed + pause <= self.total else None
+
+
+def patient(policy: RetryPolicy, seconds: float) -> RetryPolicy:
+    """The policy of who has time: it waits as long as a server asks for, up to so long in all.
+
+    Where a server says nothing it tries twenty times as often: about two hours by default. Who
+    waits longer for a server that does not answer waits for a wrong address.
+    """
+    return replace(policy, attempts=policy.attempts * 20, total=seconds, obeys=seconds)
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,7 +50,7 @@ def short(event: RunEnded, resume: str = "") -> tuple[Line, ...]:
 def checkout(place: str, branch: str) -> str:
     """The checkout that a run's work tree stands beside, or nothing when it is the project."""
     parent = Path(place).parent
-    if not branch.startswith("foundry/") or parent.suffix != ".foundry":
+    if not branch or parent.suffix != ".foundry":
         return ""
     return str(parent.with_suffix(""))
 

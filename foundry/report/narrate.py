@@ -7,16 +7,22 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal
 
-from foundry.report import details, units
+from foundry.report import details, iterations, units
 from foundry.report.ending import ending
 from foundry.report.levels import confinement
 from foundry.report.lines import FAILED, NEUTRAL, OK, RESET, Figures, Line, Tone
+from foundry.report.thinking import QUIET, end_line, round_line, round_lines
 from foundry.schema.events import (
     AttemptFailed,
     CheckRan,
     Compacted,
     Event,
+    IterationEnded,
+    IterationStarted,
     Note,
+    PartEnded,
+    Reflected,
+    ReflectionEnded,
     RunEnded,
     RunStarted,
     StepEnded,
@@ -70,6 +76,8 @@ class Narrator:
     step: StepStarted | None = None
     phase: _Phase | None = None
     checks: list[str] = field(default_factory=list)
+    reasons: dict[bool, dict[str, str]] = field(default_factory=dict)
+    """Why the last iteration, and the last doubt, was set up so: that is not told again."""
 
     def tell(self, event: Event) -> Lines:
         """The lines that an event is worth; often none."""
@@ -159,12 +167,31 @@ class Narrator:
         text = f"{event.reason}: retry {event.attempt} in {wait}"
         return (Line(text, NEUTRAL, tone="warn", indent=1, fit="wrap"),)
 
+    def _reflected(self, event: Reflected) -> Lines:
+        brief = self.detail in ("steps", "heads")
+        return (round_line(event),) if brief else round_lines(event)
+
+    def _reflection_ended(self, event: ReflectionEnded) -> Lines:
+        quiet = self.detail == "steps" and event.reason in QUIET
+        return () if quiet else (end_line(event),)
+
     def _compacted(self, event: Compacted) -> Lines:
         before, after = units.tokens(event.tokens_before), units.tokens(event.tokens_after)
         what = ", ".join(COMPACTION[stage](count) for stage, count in event.stages.items()
                          if stage in COMPACTION)  # fmt: skip
         text = f"{what}: context {before} → {after} tokens"
         return (Line(text, tone="dim", indent=1),)
+
+    def _iteration_started(self, event: IterationStarted) -> Lines:
+        before = self.reasons.get(event.doubt, {})
+        self.reasons[event.doubt] = {**before, **event.reasons}
+        return iterations.begun(event, before)
+
+    def _part_ended(self, event: PartEnded) -> Lines:
+        return iterations.part(event)
+
+    def _iteration_ended(self, event: IterationEnded) -> Lines:
+        return iterations.ended(event)
 
     def _note(self, event: Note) -> Lines:
         return (Line(event.text, NEUTRAL, tone="warn", indent=1 if self.step else 0, fit="wrap"),)
@@ -189,7 +216,12 @@ _WORDS: dict[type[Event], Callable[[Narrator, Any], Lines]] = {
     AttemptFailed: Narrator._attempt_failed,
     CheckRan: Narrator._check,
     Waiting: Narrator._waiting,
+    Reflected: Narrator._reflected,
+    ReflectionEnded: Narrator._reflection_ended,
     Compacted: Narrator._compacted,
+    IterationStarted: Narrator._iteration_started,
+    PartEnded: Narrator._part_ended,
+    IterationEnded: Narrator._iteration_ended,
     Note: Narrator._note,
     RunEnded: Narrator._run_ended,
 }

@@ -21,6 +21,7 @@ PIPELINE = {
     "journal.jsonl": "the run, a line per step",
     "session-notes.md": "notes that last",
     "CONTEXT.md": "what every conversation is told",
+    "circular/": "a circular run: its state, prompt, report",
     "feedback/": "what went wrong, and what worked",
     "patterns/": "what later builds learn from this one",
     "history/": "an earlier run",

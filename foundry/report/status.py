@@ -16,7 +16,13 @@ from foundry.schema.base import Value, now
 from foundry.schema.events import Stats
 from foundry.schema.journal import Entry, Start, Stop
 from foundry.schema.run import Status
-from foundry.schema.summary import PhaseSummary, SessionSummary, TaskSummary, TestSummary
+from foundry.schema.summary import (
+    PhaseSummary,
+    ReflectionSummary,
+    SessionSummary,
+    TaskSummary,
+    TestSummary,
+)
 from foundry.schema.workflow import Workflow
 from foundry.store import journal, runs, sessionlog
 from foundry.store.git import Repository
@@ -69,6 +75,7 @@ class StatusReport(Value):
     commits: int
     tokens: int
     cost_usd: float | None
+    reflection: ReflectionSummary = Field(description="what thinking in rounds used of that")
     peak_context_share: float
     warnings: tuple[str, ...]
     log: str
@@ -148,6 +155,7 @@ def _report(
         commits=len(summary.commits),
         tokens=summary.tokens.context_tokens,
         cost_usd=summary.cost_usd,
+        reflection=summary.reflection,
         peak_context_share=summary.peak_context_share,
         warnings=(*summary.warnings, *complaints),
         log=str(log) if log else "",

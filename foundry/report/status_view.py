@@ -28,13 +28,14 @@ SHOWN_TASKS = 30
 
 def status_view(report: StatusReport) -> RenderableType:
     """The whole report."""
-    parts: list[RenderableType] = [_head(report), _facts(report), Text(), _phases(report)]
+    parts: list[RenderableType] = [head(report), facts(report), Text(), _phases(report)]
     if report.tasks:
         parts += [Text(), _tasks(report)]
     return Group(*parts)
 
 
-def _head(report: StatusReport) -> Text:
+def head(report: StatusReport) -> Text:
+    """How it stands, in a line."""
     mark, tone = MARKS.get(report.status, (NEUTRAL, "plain"))
     style = "bold cyan" if report.status is Status.RUNNING else f"bold {STYLES[tone]}".strip()
     pid = f", process {report.pid}" if report.pid else ""
@@ -42,7 +43,8 @@ def _head(report: StatusReport) -> Text:
     return text.append(f": {safe(report.reason)}{pid}", "default")
 
 
-def _facts(report: StatusReport) -> Table:
+def facts(report: StatusReport) -> Table:
+    """Where it is, what it used, what it does now."""
     table = Table.grid(padding=(0, 2), pad_edge=False)
     table.add_column(style="dim", no_wrap=True)
     table.add_column(overflow="fold")
@@ -60,6 +62,8 @@ def _rows(report: StatusReport) -> Iterator[tuple[str, str]]:
     yield "place", report.place
     yield "branch", f"{report.branch} · {units.counted(report.commits, 'commit')}"
     yield "used", _used(report)
+    if thought := report.reflection.rounds:
+        yield "thinking", f"{units.counted(thought, 'round')} of it · {_thinking(report)}"
     yield (
         "time",
         (
@@ -81,6 +85,11 @@ def _used(report: StatusReport) -> str:
     cost = "price unknown" if report.cost_usd is None else units.money(report.cost_usd)
     peak = units.share(report.peak_context_share)
     return f"{cost} · {units.tokens(report.tokens)} tokens · context at most {peak} full"
+
+
+def _thinking(report: StatusReport) -> str:
+    thought = report.reflection
+    return f"{units.money(thought.cost_usd)} · {units.tokens(thought.tokens)} tokens"
 
 
 def _tests(tests: TestSummary) -> str:

@@ -79,8 +79,43 @@ class Reasoned(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class Reflected(Event):
+    """A round of thinking before a turn. `text` is what was thought, `focus` what about, and
+    `recalled` what was given back from the memory for the next round."""
+
+    kind: ClassVar[str] = "reflection"
+    step: str
+    conversation: str
+    turn: int
+    round: int
+    rounds: int
+    focus: str
+    text: str
+    recalled: tuple[str, ...] = ()
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class ReflectionEnded(Event):
+    """The thinking before a turn is over: `done`, or which limit or accident ended it. `rounds`
+    is how many there were, `tokens` what they sent and received."""
+
+    kind: ClassVar[str] = "reflection_end"
+    step: str
+    conversation: str
+    turn: int
+    rounds: int
+    reason: str
+    tokens: int
+    cost_usd: float | None
+    seconds: float
+    recalled: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class TurnEnded(Event):
-    """One model call came back. `purpose`: a turn of the conversation, or work for it."""
+    """One model call came back. `purpose`: a turn of the conversation, a round of thinking
+    (reflection), or other work for it."""
 
     kind: ClassVar[str] = "llm_call"
     step: str
@@ -213,6 +248,61 @@ class StepEnded(Event):
     context_share: float
     conversation: bool
     files: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class IterationStarted(Event):
+    """A thread of circular prompting begins, or several side by side on the `parts`. `reasons` is
+    why it is set up so, where that was decided by what the iterations before achieved."""
+
+    kind: ClassVar[str] = "iteration_started"
+    step: str
+    iteration: int
+    doubt: bool
+    threshold: float
+    model: str
+    prompt_version: int
+    reasons: dict[str, str]
+    parts: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PartEnded(Event):
+    """One of several threads that worked side by side ended, and was merged or not (`why`)."""
+
+    kind: ClassVar[str] = "part"
+    step: str
+    part: str
+    merged: bool
+    why: str
+    reason: str
+    context_share: float
+    files_changed: int
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class IterationEnded(Event):
+    """An iteration of circular prompting was judged. `doubt`: a thread that tried to prove the
+    claim of this iteration wrong. `progress` is the share of the known issues that is resolved;
+    `trip` names the breaker that ends the run."""
+
+    kind: ClassVar[str] = "iteration"
+    step: str
+    iteration: int
+    doubt: bool
+    status: str
+    reason: str
+    context_share: float
+    files_changed: int
+    resolved: int
+    discovered: int
+    checks: int
+    failing: int
+    tokens: int
+    seconds: float
+    progress: float
+    trip: str = ""
 
 
 @dataclass(frozen=True, slots=True)

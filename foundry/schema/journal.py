@@ -11,6 +11,29 @@ from foundry.schema.messages import Usage
 from foundry.schema.run import Status
 
 
+class Thought(Value):
+    """What rounds of thinking used. It is part of what their conversation used."""
+
+    rounds: int = 0
+    usage: Usage = Usage()
+    cost_usd: float | None = 0.0
+
+    def plus(self, usage: Usage, cost_usd: float | None, rounds: int = 1) -> "Thought":
+        """With one more round, or with several."""
+        costs = (self.cost_usd, cost_usd)
+        return Thought(
+            rounds=self.rounds + rounds,
+            usage=self.usage + usage,
+            cost_usd=None if None in costs else sum(each or 0.0 for each in costs),
+        )
+
+    @property
+    def rounded(self) -> "Thought":
+        """With its cost as it is written down."""
+        cost = self.cost_usd
+        return self.model_copy(update={"cost_usd": None if cost is None else round(cost, 6)})
+
+
 class Spend(Value):
     """What one conversation used. Costs in US dollars; None where no price is known."""
 
@@ -22,6 +45,8 @@ class Spend(Value):
     window: int = 0
     model: str = ""
     conversation: str = ""
+    reflection: Thought = Thought()
+    """Of all this, what the rounds of thinking before its turns used."""
 
     @property
     def context_share(self) -> float:

@@ -10,6 +10,9 @@ from pydantic import Field
 
 from foundry.schema.base import Json, Value
 
+RECALL = "recall_context"
+"""The tool that gives a conversation back what is stored."""
+
 EntryKind = Literal["turn", "step"]
 
 

@@ -12,6 +12,9 @@ from foundry.schema.base import Value
 
 Block = Mapping[str, Any]
 
+ThinkingWish = Literal["", "on", "off"]
+"""Whether a model is to think before it answers; empty: as it is used to."""
+
 
 class Message(TypedDict):
     """One message of a conversation."""
@@ -57,6 +60,8 @@ class ModelRequest:
     max_tokens: int
     context_management: Mapping[str, Any] | None = None
     """What the server is asked to do itself when the context grows (see model/editing.py)."""
+    thinking: ThinkingWish = ""
+    """Translated by model/thinking.py: models differ in what they take."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -63,7 +63,9 @@ class RunOptions(Value):
     """Who decides about a model's calls; None leaves it to the person's policy file."""
     rules: tuple[Rule, ...] = ()
     """Rules of the command line."""
+    patient: bool = False
+    """Wait for a model's server as long as the run may take, and pause only then."""
 
     def model_for(self, role: str) -> str:
-        """The model of a role, or the run's model."""
-        return self.models.get(role, self.model)
+        """The model of a role, or the run's model; `builder:2` is the second one of `builder`."""
+        return self.models.get(role) or self.models.get(role.partition(":")[0], self.model)

@@ -100,6 +100,19 @@ class ConversationSummary(Value):
     """`peak_tokens` as a share of the working window, from 0 to 1."""
     cost_usd: float | None
     """US dollars; null where no price is known."""
+    rounds: int = 0
+    """Rounds of thinking before its turns."""
+
+
+class ReflectionSummary(Value):
+    """The rounds of thinking before turns. What they used is part of all other figures, too."""
+
+    rounds: int = 0
+    """How many there were."""
+    tokens: int = 0
+    """Sent and received in them."""
+    cost_usd: float | None = 0.0
+    """US dollars; null when a model without a known price was used."""
 
 
 class SessionSummary(Value):
@@ -143,6 +156,8 @@ class SessionSummary(Value):
     """Over all calls, those of cut-off conversations included."""
     cost_usd: float | None
     """US dollars; null when a model without a known price was used."""
+    reflection: ReflectionSummary = ReflectionSummary()
+    """What thinking in rounds used of that."""
     peak_context_share: float
     """The fullest that any conversation was, from 0 to 1."""
     conversations: tuple[ConversationSummary, ...] = ()

@@ -13,6 +13,7 @@ Change = Literal["feat", "fix", "refactor", "test", "docs", "build", "chore"]
 OWN_NAMES = frozenset(
     {"existing", "deploy", "deployed", "release", "tests", "tasks", "spec"}
     | {"size", "project_type", "tech_stack"}
+    | {"circular", "circular_assignment", "circular_reverted", "unproven"}
 )
 """Variables that the harness sets and believes: nobody else may."""
 

@@ -1,8 +1,9 @@
 """A workflow document: what is done in which order, as data.
 
 The fields are those of the public WorkRail format (camelCase on disk), and a document of that
-format is one of ours. `phase`, `template`, `role`, `tools`, `contract`, `budget`, `reads`,
-`action`, `attempts`, `onFailure` and `required` are what a step may say beyond it, to be run here.
+format is one of ours. `phase`, `template`, `role`, `tools`, `contract`, `budget`, `reflection`,
+`reads`, `action`, `attempts`, `onFailure` and `required` are what a step may say beyond it, to be
+run here.
 """
 
 from itertools import chain
@@ -72,6 +73,32 @@ class Budget(Document):
     )
 
 
+ReflectionMode = Literal["off", "native", "rounds"]
+
+
+class Reflection(Document):
+    """How a conversation thinks before it acts, and how much of that."""
+
+    mode: ReflectionMode = Field(
+        "rounds",
+        description="off: not at all, as far as the model lets itself be told; native: as the "
+        "model does it by itself; rounds: short rounds with `continue_thinking` and "
+        "`recall_context` before the first turn and after every refused submission",
+    )
+    rounds: int = Field(3, ge=1, le=20, description="before one turn, at most")
+    tokens: int = Field(
+        80_000, ge=1, description="sent and received in all rounds of a conversation, at most"
+    )
+    seconds: float = Field(300, gt=0, description="in all rounds of a conversation, at most")
+
+
+BY_ROLE: dict[str, ReflectionMode] = {
+    "architect": "rounds", "tester": "rounds", "writer": "off", "analyst": "off",
+}  # fmt: skip
+"""How a role thinks whose step does not say; every other one as its model does it by itself.
+CONTRIBUTING.md has the reasons."""
+
+
 class _Common(Document):
     """What steps and loops share."""
 
@@ -105,6 +132,11 @@ class Step(_Common):
     budget: Budget = Budget()
     reads: tuple[str, ...] = Field((), description="artifacts that the conversation is given")
     action: str = ""
+    reflection: ReflectionMode | Reflection | None = Field(
+        None,
+        description="how the conversation thinks before it acts: a mode, or one with its limits; "
+        "none named: as suits the role",
+    )
     attempts: int = Field(2, ge=1, le=10)
     on_failure: Literal["stop", "unverified", "ignore"] = Field(
         "stop",
@@ -117,6 +149,12 @@ class Step(_Common):
         if not (self.prompt or self.template or self.action):
             raise ValueError("a step needs a `prompt` (or a `template`, or an `action`)")
         return self
+
+    @property
+    def thinks(self) -> Reflection:
+        """How its conversation thinks, by what the step says or by its role."""
+        said = self.reflection or BY_ROLE.get(self.role.partition(":")[0], "native")
+        return said if isinstance(said, Reflection) else Reflection(mode=said)
 
 
 class Loop(Document):

@@ -1,6 +1,6 @@
 """What Foundry does with a git repository: one class, one work tree."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from foundry.errors import UnreadableFiles
@@ -27,6 +27,18 @@ class Repository(Query):
     def init(self) -> None:
         """Make a repository here, with the branch `main`."""
         self.run("init", "--quiet", "--initial-branch=main")
+
+    def name_branch(self, branch: str) -> None:
+        """Call the branch of a repository without a commit `branch`."""
+        self.run("symbolic-ref", "HEAD", f"refs/heads/{branch}")
+
+    def commit_of(self, tree: str, message: str) -> str:
+        """A commit of a tree on top of HEAD that no branch leads to."""
+        return self.run("commit-tree", tree, "-p", "HEAD", "-m", message).strip()
+
+    def pin(self, name: str, commit: str) -> None:
+        """Hold a commit in a ref below refs/foundry/: git keeps what nothing else leads to."""
+        self.run("update-ref", f"refs/foundry/{name}", commit)
 
     def set_user(self, name: str, address: str) -> None:
         """Who commits in this repository."""
@@ -171,6 +183,28 @@ class Repository(Query):
         self.attempt("worktree", "remove", "--force", str(path))
         self.attempt("worktree", "prune")
         self.attempt("branch", "--quiet", "-D", branch)
+
+    def beside(self, root: Path, before: Callable[[], None]) -> "Repository":
+        """Another work tree; what keeps the ground of this one in order does it for both."""
+
+        def both() -> None:
+            self._before()
+            before()
+
+        return Repository(root, both)
+
+    def take(self, commit: str) -> tuple[str, ...]:
+        """Add what a commit changed to index and files, all of it or nothing.
+
+        Returns the paths that are in its way, of which one may be "" where git names none.
+        """
+        tree = self.stage_all()
+        if self.attempt("cherry-pick", "--no-commit", commit)[0] == 0:
+            return ()
+        paths = shown_paths(self.run("diff", "--name-only", "--diff-filter=U", "-z"))
+        self.abandon(self.git_dir())
+        self.restore_to(tree)
+        return paths or ("",)
 
     def clone(self, target: Path) -> None:
         """A clone of HEAD that borrows this repository's objects, and none of its settings."""

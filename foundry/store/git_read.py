@@ -69,6 +69,13 @@ def listed(root: Path) -> Reading:
     )
 
 
+def unfinished(root: Path) -> Reading:
+    """Files below a folder that are new or differ from what is staged, each ended by NUL."""
+    return Reading(
+        root, "ls-files", "-z", "--modified", "--others", "--exclude-standard", "--deduplicate"
+    )
+
+
 def changes(root: Path, commits: int) -> Reading:
     """The newest commits: \\x01, time, \\x02, message, \\x02, then `--name-status -z`."""
     return Reading(

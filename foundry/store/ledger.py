@@ -7,7 +7,11 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from foundry.files import append_line
+from foundry.schema.journal import Thought
 from foundry.schema.messages import Usage
+
+TURN, REFLECTION = "turn", "reflection"
+"""What a call is made for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,12 +22,18 @@ class Spent:
     usd: float = 0.0
     calls: int = 0
     unpriced: int = 0
+    reflection: Thought = field(default_factory=Thought)
+    """The rounds of thinking among the calls."""
 
-    def plus(self, usage: Usage, usd: float | None) -> "Spent":
+    def plus(self, usage: Usage, usd: float | None, purpose: str = TURN) -> "Spent":
         """The total with one more call."""
-        missing = 1 if usd is None else 0
+        thought = self.reflection
         return Spent(
-            self.usage + usage, self.usd + (usd or 0.0), self.calls + 1, self.unpriced + missing
+            self.usage + usage,
+            self.usd + (usd or 0.0),
+            self.calls + 1,
+            self.unpriced + (usd is None),
+            thought.plus(usage, usd) if purpose == REFLECTION else thought,
         )
 
 
@@ -34,11 +44,13 @@ class Ledger:
         self._path = path
         self.total = _read(path)
 
-    def record(self, conversation: str, usage: Usage, usd: float | None) -> None:
+    def record(
+        self, conversation: str, usage: Usage, usd: float | None, purpose: str = TURN
+    ) -> None:
         """Note one call. Not synced: a power cut may lose the last calls, a kill loses none."""
-        line = {"conversation": conversation, "usd": usd, **usage.model_dump()}
+        line = {"conversation": conversation, "purpose": purpose, "usd": usd, **usage.model_dump()}
         append_line(self._path, json.dumps(line), sync=False)
-        self.total = self.total.plus(usage, usd)
+        self.total = self.total.plus(usage, usd, purpose)
 
 
 def _read(path: Path) -> Spent:
@@ -51,7 +63,8 @@ def _read(path: Path) -> Spent:
             call = json.loads(line)
             usd = call.pop("usd")
             call.pop("conversation")
-            spent = spent.plus(Usage.model_validate(call), usd)
+            purpose = call.pop("purpose", TURN)
+            spent = spent.plus(Usage.model_validate(call), usd, purpose)
         except (ValueError, KeyError, AttributeError, TypeError, ValidationError):
             continue
     return spent

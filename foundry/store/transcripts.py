@@ -38,7 +38,9 @@ def read_transcript(path: Path) -> Transcript:
     A torn last line, which a killed process leaves, is passed over.
     """
     try:
-        text = path.read_text(encoding="utf-8")
+        if path.exists() and not path.is_file():  # a pipe would wait for somebody to write
+            raise InputError(f"cannot read {path}: it is no file", hint=HINT)
+        text = _whole(path.read_bytes()).decode()
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror or error}") from error
     except UnicodeDecodeError as error:
@@ -65,6 +67,16 @@ def find(folder: Path, conversation: str) -> Path:
         )
     names = ", ".join(path.stem for path in found[:6]) + (", …" if len(found) > 6 else "")
     raise InputError(f"several conversations match {conversation!r}: {names}")
+
+
+def _whole(raw: bytes) -> bytes:
+    """Without a last line that was torn within a character."""
+    lines, _, last = raw.rpartition(b"\n")
+    try:
+        last.decode()
+    except UnicodeDecodeError:
+        return lines or raw
+    return raw
 
 
 def _document(text: str) -> Any:

@@ -22,10 +22,13 @@ from foundry.tools.shell_parts import command_parts
 Approve = Callable[[Question], Answer | None]
 """Asks a person about a call; None when nobody is there to answer."""
 
-READ_ONLY = frozenset(("read_file", "list_files", "search_text"))
+READ_ONLY = frozenset(("read_file", "list_files", "search_text", "recall_context"))
 """All that `plan` knows."""
 
-_NAMED = "Name programs and files outright, or put the steps into a script in the project."
+_NAMED = (
+    "Name programs and files outright, write `d=$(mktemp -d) || exit 1`, or put the steps into a "
+    "script in the project."
+)
 _OTHERWISE = "Find another way with what is allowed, or say in your submission what is missing."
 _PLAN = "This run only plans: read, think, and submit what you found."
 
@@ -83,7 +86,9 @@ class Guard:
     def _parts(self, tool: str, arguments: BaseModel) -> tuple[Part, ...]:
         if tool == COMMAND:
             return command_parts(str(getattr(arguments, "command", "")), self._places)
-        path = str(getattr(arguments, "path", "."))
+        if not hasattr(arguments, "path"):
+            return (Part(tool, tool),)
+        path = str(arguments.path)
         return (Part(tool, path, places=self._places.find(self._places.root, path)),)
 
     # -- asking ------------------------------------------------------------------------------

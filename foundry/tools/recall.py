@@ -8,10 +8,10 @@ from typing import Protocol
 from pydantic import Field
 
 from foundry.errors import ToolError
-from foundry.schema.memory import Filter, Head, MemoryEntry, Sought
+from foundry.schema.memory import RECALL, Filter, Head, MemoryEntry, Sought
 from foundry.tools.base import Arguments, Tool
 
-NAME = "recall_context"
+NAME = RECALL
 BUDGET = 4_000
 """Tokens of one answer."""
 

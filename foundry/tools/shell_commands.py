@@ -2,7 +2,7 @@
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
@@ -21,6 +21,7 @@ from foundry.tools.parts import (
 from foundry.tools.places import Place, Places
 from foundry.tools.shell_folders import Folders, after_cd, either
 from foundry.tools.shell_syntax import Tree
+from foundry.tools.shell_values import whole
 from foundry.tools.shell_words import spelled
 from foundry.tools.shell_wrappers import Inner, Words, inner_of
 
@@ -28,6 +29,7 @@ _WRITES = frozenset((">", ">>", ">|", ">&", "&>", "&>>", "<>", ">!", "&>|", ">>|
 _READS = frozenset(("<", "<>"))
 _NOWHERE = frozenset(("/dev/null", "/dev/stdout", "/dev/stderr", "/dev/stdin", "/dev/tty"))
 _DESCRIPTOR = re.compile(r"\d+-?|-")
+_MOVES = frozenset(("cd", "pushd", "popd"))
 _NAMED = re.compile(r"([A-Za-z_]\w*)(=.*)?", re.DOTALL)
 _SETS = frozenset(
     ("export", "readonly", "declare", "typeset", "local", "read", "getopts", "mapfile",
@@ -47,10 +49,16 @@ class Commands(ABC):
         self.parts: list[Part] = []
         self._places, self._dialect, self._folders = places, dialect, folders
         self._exempt = False
+        self._sure: dict[str, str] = {}
+        self._perhaps: dict[str, str] = {}
+
+    def knows(self, sure: Mapping[str, str], perhaps: Mapping[str, str]) -> None:
+        """What variables hold from the beginning: surely, and unless something failed."""
+        self._sure, self._perhaps = dict(sure), dict(perhaps)
 
     @abstractmethod
-    def _inner_script(self, shell: str, text: str) -> list[Part]:
-        """The parts of a text that a command hands to a shell."""
+    def _inner_script(self, shell: str, text: str, *, here: bool) -> list[Part]:
+        """The parts of a text that a command hands to a shell: to this one, or to another."""
 
     @contextmanager
     def _subshell(self, really: bool) -> Iterator[None]:
@@ -83,7 +91,7 @@ class Commands(ABC):
         if inner:
             self._inner(words, inner)
         self._linked(words)
-        if name_of(words[0]) in ("cd", "pushd", "popd"):
+        if name_of(words[0]) in _MOVES:
             self._folders = either(self._folders, after_cd(words, self._folders, self._places))
 
     def _linked(self, words: Words) -> None:
@@ -119,7 +127,7 @@ class Commands(ABC):
         for command in inner.commands:
             self._simple(command)
         for shell, text in inner.scripts:
-            parts = self._inner_script(shell, text)
+            parts = self._inner_script(shell, text, here=inner.here)
             self.parts += (replace(part, exempt=part.exempt or self._exempt) for part in parts)
         self._exempt = kept
 
@@ -158,8 +166,16 @@ class Commands(ABC):
         found = (place for folder in folders for place in self._places.find(folder, path))
         return tuple(dict.fromkeys(found))
 
-    def _words(self, nodes: Iterable[Tree]) -> Words:
-        return tuple(self._spelled(word) for word in nodes)
+    def _words(self, nodes: Sequence[Tree]) -> Words:
+        """A folder that is perhaps empty leads nowhere: `cd ""` stays where it is."""
+        moves = bool(nodes) and name_of(self._spelled(nodes[0])) in _MOVES
+        return tuple(map(self._spelled_surely if moves else self._spelled, nodes))
 
     def _spelled(self, word: Tree) -> str:
-        return spelled(word, self._dialect, self._places.home)
+        """With what variables hold. One that is perhaps empty names no file then; at the beginning
+        of a path it would make another path of it."""
+        name = whole(word)
+        return self._perhaps[name] if name in self._perhaps else self._spelled_surely(word)
+
+    def _spelled_surely(self, word: Tree) -> str:
+        return spelled(word, self._dialect, self._places.home, self._sure)

@@ -4,7 +4,8 @@ Pieces hidden in substitutions, wrappers, functions and here-documents count lik
 order that they run in does not matter, except that `cd` moves where later paths lead from.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 
 from foundry.tools.globs import MANY
 from foundry.tools.parts import Part
@@ -12,11 +13,23 @@ from foundry.tools.places import Places
 from foundry.tools.shell_commands import Commands, opaque
 from foundry.tools.shell_folders import Folders, after_cd, either
 from foundry.tools.shell_syntax import Tree, Unreadable, readings
+from foundry.tools.shell_values import (
+    MOST_ROUNDS,
+    Setting,
+    bare,
+    chained,
+    items,
+    place,
+    settings,
+    value,
+)
 from foundry.tools.shell_words import check_expansions, numbers_in, substitutions
 from foundry.tools.shell_wrappers import Words
 
 DEEPEST = 8
 """How many shells inside each other are looked into."""
+
+_NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
 def command_parts(command: str, places: Places) -> tuple[Part, ...]:
@@ -25,7 +38,13 @@ def command_parts(command: str, places: Places) -> tuple[Part, ...]:
 
 
 def _script_parts(
-    text: str, shell: str, folders: Folders, places: Places, depth: int
+    text: str,
+    shell: str,
+    folders: Folders,
+    places: Places,
+    depth: int,
+    sure: Mapping[str, str] = _NOTHING,
+    perhaps: Mapping[str, str] = _NOTHING,
 ) -> list[Part]:
     if depth > DEEPEST:
         return [opaque(text, "its shells are too deeply nested")]
@@ -33,6 +52,7 @@ def _script_parts(
     try:
         for dialect, tree in readings(text, shell):
             reader = _Reader(places, dialect, folders, depth)
+            reader.knows(sure, perhaps)
             reader.script(tree)
             parts += reader.parts
     except Unreadable as error:
@@ -48,6 +68,8 @@ class _Reader(Commands):
     def __init__(self, places: Places, dialect: str, folders: Folders, depth: int) -> None:
         super().__init__(places, dialect, folders)
         self._depth = depth
+        self._settings: Mapping[int, Setting] = {}
+        self._rounds = 1
 
     def script(self, tree: Tree) -> None:
         """Gather the parts of a whole text."""
@@ -55,10 +77,12 @@ class _Reader(Commands):
             check_expansions(tree, numbers_in(tree), self._dialect)
         except Unreadable as error:
             self.parts.append(opaque("(an expansion)", str(error)))
+        self._settings = settings(tree)
         self._statements(tree.get("Stmts", []))
 
-    def _inner_script(self, shell: str, text: str) -> list[Part]:
-        return _script_parts(text, shell, self._folders, self._places, self._depth + 1)
+    def _inner_script(self, shell: str, text: str, *, here: bool) -> list[Part]:
+        known = (self._sure, self._perhaps) if here else ()
+        return _script_parts(text, shell, self._folders, self._places, self._depth + 1, *known)
 
     def _statements(self, nodes: Iterable[Tree]) -> None:
         for node in nodes:
@@ -79,8 +103,18 @@ class _Reader(Commands):
         self._substituted(node)
         for assign in node.get("Assigns", []):
             self._assigned(assign)
+            if setting := self._settings.get(place(assign)):
+                self._settle(assign, perhaps=setting.perhaps)
         if words := self._words(node.get("Args", [])):
             self._simple(words)
+
+    def _settle(self, assign: Tree, *, perhaps: bool | None) -> None:
+        """A variable holds what is assigned from here on: surely, perhaps, or (None) no longer."""
+        name, text = assign["Name"]["Value"], value(assign, self._spelled_surely)
+        for values, kept in ((self._sure, perhaps is False), (self._perhaps, perhaps is True)):
+            values.pop(name, None)
+            if kept and text:
+                values[name] = text
 
     def _declaration(self, node: Tree) -> None:
         self._substituted(node)
@@ -97,7 +131,7 @@ class _Reader(Commands):
     def _binary(self, node: Tree) -> None:
         match node["Op"]:
             case "&&":
-                self._chain(list(_chained(node)))
+                self._chain([*chained(node["X"]), node["Y"]])
             case "||":
                 self._statements([node["X"]])
                 before = self._folders
@@ -118,6 +152,9 @@ class _Reader(Commands):
                 self._folders = after_cd(words, before, self._places)
             anywhere = either(anywhere, self._folders)
         self._folders = anywhere
+        for assign in (assign for statement in statements for assign in bare(statement)):
+            if setting := self._settings.get(place(assign)):
+                self._settle(assign, perhaps=setting.after_perhaps)
 
     def _cd(self, statement: Tree) -> Words:
         """The words of a statement that is a `cd` and nothing else."""
@@ -148,8 +185,19 @@ class _Reader(Commands):
     def _for(self, node: Tree) -> None:
         loop = node.get("Loop", {})
         self._substituted(loop)
-        self._set(loop.get("Name", {}).get("Value", ""), MANY)
-        self._repeated(node.get("Do", []))
+        name = loop.get("Name", {}).get("Value", "")
+        self._set(name, MANY)
+        settled = loop.get("Type") == "WordIter" and place(loop) in self._settings
+        rounds = items(self._words(loop["Items"]), MOST_ROUNDS // self._rounds) if settled else ()
+        if not rounds:
+            self._repeated(node.get("Do", []))
+            return
+        self._rounds *= len(rounds)
+        for each in rounds:
+            self._sure[name] = each
+            self._repeated(node.get("Do", []))
+        self._rounds //= len(rounds)
+        del self._sure[name]
 
     def _case(self, node: Tree) -> None:
         self._substituted(node.get("Word", {}))
@@ -171,16 +219,6 @@ class _Reader(Commands):
         for statements in substitutions(node):
             with self._subshell(True):
                 self._statements(statements)
-
-
-def _chained(node: Tree) -> Iterator[Tree]:
-    """The statements of `a && b && c`, in order."""
-    left = node["X"].get("Cmd", {})
-    if left.get("Type") == "BinaryCmd" and left["Op"] == "&&" and not node["X"].get("Redirs"):
-        yield from _chained(left)
-    else:
-        yield node["X"]
-    yield node["Y"]
 
 
 _KINDS = {

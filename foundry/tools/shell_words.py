@@ -1,10 +1,11 @@
 """What a word of a command says, as far as that is known before it runs."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
-from foundry.tools.globs import BELOW, MANY, NAME, TEXT
+from foundry.tools.globs import BELOW, MANY, NAME, TEXT, known
 from foundry.tools.shell_syntax import BASH, Tree, Unreadable
 
 _NUMBER = re.compile(r"\d[\w#]*")
@@ -14,6 +15,8 @@ _BRACES = re.compile(r"\{[^{}]*(,|\.\.)")
 _PLAIN_EXPANSION = frozenset(
     ("Type", "Pos", "End", "Dollar", "Rbrace", "Short", "Length", "Param", "Exp", "Repl")
 )
+_BARE = frozenset(("Type", "Pos", "End", "Dollar", "Rbrace", "Short", "Param"))
+_NO_VALUES: Mapping[str, str] = MappingProxyType({})
 _COMPARES_NUMBERS = frozenset(("-eq", "-ne", "-lt", "-le", "-gt", "-ge"))
 _SETS = frozenset(
     ("read", "printf", "getopts", "mapfile", "readarray", "export", "declare", "typeset", "local",
@@ -21,9 +24,12 @@ _SETS = frozenset(
 )  # fmt: skip
 
 
-def spelled(word: Tree, dialect: str, home: str) -> str:
-    """A word's text after quoting and expansion; what only the shell will know is a gap."""
-    return _unquoted(word.get("Parts", []), dialect, home)
+def spelled(word: Tree, dialect: str, home: str, values: Mapping[str, str] = _NO_VALUES) -> str:
+    """A word's text after quoting and expansion; what only the shell will know is a gap.
+
+    `values` are what variables surely hold: text that no shell reads as anything but itself.
+    """
+    return _unquoted(word.get("Parts", []), dialect, home, values)
 
 
 def substitutions(node: Any) -> Iterator[list[Tree]]:
@@ -54,13 +60,13 @@ def numbers_in(tree: Tree) -> frozenset[str]:
     bash calculates with what a variable holds, and `a[$(cmd)]` in there runs cmd.
     """
     found: dict[str, bool] = {}
-    for node in _everything(tree):
+    for node in everything(tree):
         for name, numeric in _set_by(node):
             found[name] = found.get(name, True) and numeric
     return frozenset(name for name, numeric in found.items() if numeric)
 
 
-def _unquoted(parts: Sequence[Tree], dialect: str, home: str) -> str:
+def _unquoted(parts: Sequence[Tree], dialect: str, home: str, values: Mapping[str, str]) -> str:
     text = ""
     for at, part in enumerate(parts):
         match part["Type"]:
@@ -73,15 +79,21 @@ def _unquoted(parts: Sequence[Tree], dialect: str, home: str) -> str:
             case "SglQuoted":
                 text += TEXT if part.get("Dollar") else part.get("Value", "")
             case "DblQuoted":
-                text += TEXT if part.get("Dollar") else _quoted(part.get("Parts", []))
+                text += TEXT if part.get("Dollar") else _quoted(part.get("Parts", []), values)
             case "ArithmExp" | "ProcSubst":
                 text += TEXT
             case _:
-                text += MANY
+                value = values.get(plain_name(part), MANY)
+                text += value if known(value) else MANY  # a name that a glob finds may have blanks
     return text
 
 
-def _quoted(parts: Sequence[Tree]) -> str:
+def plain_name(part: Tree) -> str:
+    """The name in `$name` and `${name}`; nothing for any other expansion."""
+    return part["Param"]["Value"] if part["Type"] == "ParamExp" and set(part) <= _BARE else ""
+
+
+def _quoted(parts: Sequence[Tree], values: Mapping[str, str]) -> str:
     text = ""
     for part in parts:
         if part["Type"] == "Lit":
@@ -89,7 +101,7 @@ def _quoted(parts: Sequence[Tree]) -> str:
         elif part["Type"] == "ParamExp" and part.get("Param", {}).get("Value") == "@":
             text += MANY
         else:
-            text += TEXT
+            text += values.get(plain_name(part), TEXT)
     return text
 
 
@@ -135,7 +147,7 @@ def _plain(expansion: Tree) -> bool:
 
 
 def _check_arithmetic(node: Tree, numbers: frozenset[str]) -> None:
-    for inner in _everything(node):
+    for inner in everything(node):
         value = str(inner.get("Value"))
         if inner.get("Type") == "Lit" and value not in numbers and not _NUMBER.fullmatch(value):
             raise Unreadable(f"arithmetic with {value!r}, which may hold more than a number")
@@ -175,7 +187,8 @@ def _children(node: Any) -> Iterator[Tree]:
             yield from (each for each in value if isinstance(each, dict))
 
 
-def _everything(node: Tree) -> Iterator[Tree]:
+def everything(node: Tree) -> Iterator[Tree]:
+    """A node and all that are below it."""
     yield node
     for inner in _children(node):
-        yield from _everything(inner)
+        yield from everything(inner)

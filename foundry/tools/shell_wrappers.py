@@ -33,6 +33,8 @@ class Inner:
     exempt: bool = False
     only_forbid: bool = False
     """The inner commands need no allowance: the outer one has it or has it not."""
+    here: bool = False
+    """The scripts run in this very shell, and know its variables."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,7 +218,7 @@ def _trap(words: Words) -> Inner | None:
         return None
     if not known(operands[0]):
         return Inner(opaque="what `trap` runs is known only when it runs")
-    return Inner(scripts=(("sh", operands[0]),))
+    return Inner(scripts=(("sh", operands[0]),), here=True)
 
 
 def _run_by(words: Words) -> Inner | None:

@@ -9,6 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from scripts.benchmarks import (
+    cache,
+    circular,
     compaction,
     context,
     mcp,
@@ -28,8 +30,10 @@ BENCHMARKS: dict[str, Callable[[], list[Figure]]] = {
     "mcp": mcp.measure,
     "overhead": overhead.measure,
     "tokens": tokens.measure,
+    "cache": cache.measure,
     "context": context.measure,
     "compaction": compaction.measure,
+    "circular": circular.measure,
     "scale": scale.measure,
     "retrieval": retrieval.measure,
     "memory": memory.measure,

@@ -54,14 +54,20 @@ class Built:
 
 
 def run_build(
-    script: SmallBuild, *, keep: int | None = 0, observe: Callable[[Event], None] | None = None
+    script: SmallBuild,
+    *,
+    keep: int | None = 0,
+    observe: Callable[[Event], None] | None = None,
+    prepare: Callable[[Path], None] | None = None,
 ) -> Built:
-    """Run a whole build in a temporary folder."""
+    """Run a whole build in a temporary folder; `prepare` makes an existing project of it."""
     with (
         tempfile.TemporaryDirectory(prefix="foundry-bench-", ignore_cleanup_errors=True) as folder,
         RehearsalServer(script(), keep=keep) as server,
     ):
         root = Path(folder) / "project"
+        if prepare:
+            prepare(root)
         os.environ.setdefault("GIT_AUTHOR_NAME", "Bench")
         wish = Wish(
             spec=SPEC,
@@ -73,5 +79,6 @@ def run_build(
             identity=("Bench", "bench@foundry.invalid"),
         )
         ended = build(wish, Watch(observe or (lambda _event: None)))
-        text = (root / ".context-foundry" / "session-summary.json").read_text()
-        return Built(ended, SessionSummary.model_validate_json(text), server.requests)
+        (summary,) = Path(folder).glob("**/.context-foundry/session-summary.json")
+        read = SessionSummary.model_validate_json(summary.read_text())
+        return Built(ended, read, server.requests)

@@ -255,7 +255,7 @@ def _submit(verdict: str, evidence: str, remaining: Sequence[str] = ()) -> Turn:
 def _last(request: Any) -> tuple[str, dict[str, Any], str]:
     """The tool that was called last, its arguments and its result; empty at the beginning."""
     calls: dict[str, Any] = {}
-    last = ("", {}, "")
+    last: tuple[str, dict[str, Any], str] = ("", {}, "")
     for message in request["messages"]:
         for block in blocks_of(message["content"]):
             if block.get("type") == "tool_use":

@@ -109,7 +109,7 @@ def _estimates(samples: Sequence[Sample]) -> Iterator[Figure]:
         first, *rest = sample.messages
         system = sample.given.system
         fixed = [text_block(system)] if isinstance(system, str) and system else list(system)
-        gauge.open([*fixed, *sample.given.tools], blocks_of(first))  # type: ignore[list-item]
+        gauge.open([*fixed, *sample.given.tools], blocks_of(first))
         usage = iter(sample.usage)
         for message in rest:
             if message["role"] == "user":
@@ -226,11 +226,10 @@ def _rehearsed() -> Iterator[Sample]:
     bodies = [each.body for each in built.requests if each.path.endswith("/messages")]
     usage: list[tuple[int, int]] = []
     for number, body in enumerate(bodies):
-        following = bodies[number + 1] if number + 1 < len(bodies) else {"messages": ()}
-        goes_on = len(following["messages"]) > len(body["messages"])
+        following: Sequence[Any] = bodies[number + 1]["messages"] if bodies[number + 1 :] else ()
         prompt = measure_prompt(body).tokens
-        if goes_on:
-            usage.append((prompt, count_output(following["messages"][-2]["content"])))
+        if len(following) > len(body["messages"]):
+            usage.append((prompt, count_output(following[-2]["content"])))
             continue
         given = Transcript(tuple(body["messages"]), tuple(body["system"]), tuple(body["tools"]))
         yield Sample(f"rehearsed {number}", given, tuple(usage))

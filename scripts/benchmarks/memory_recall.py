@@ -176,12 +176,13 @@ def _found(
         text=change.message, code=change.code, paths=tuple(path for path, _ in change.files)
     )
     full = _full_text(change.message, window)
-    ranks = []
-    for sought in (at_hand, Sought(text=change.message)):
-        heads = store.search(sought, which, WINDOW)
-        numbers = [places[head.id] for head in heads]
-        ranks.append(numbers.index(case.cited) if case.cited in numbers else WINDOW)
-    return Found(case.revert, *ranks, full.index(case.cited))
+
+    def rank(sought: Sought) -> int:
+        numbers = [places[head.id] for head in store.search(sought, which, WINDOW)]
+        return numbers.index(case.cited) if case.cited in numbers else WINDOW
+
+    asked = rank(Sought(text=change.message))
+    return Found(case.revert, rank(at_hand), asked, full.index(case.cited))
 
 
 def _keep(store: ContextMemoryStore, change: Change, number: int) -> str:

@@ -14,8 +14,9 @@ from typing import Any
 
 import anthropic
 
+from foundry.conversation.brief import Brief, Watchers
 from foundry.conversation.budget import Allowance
-from foundry.conversation.loop import Brief, Watchers, converse
+from foundry.conversation.loop import converse
 from foundry.model.anthropic import AnthropicModel
 from foundry.sandbox.process import ProcessSandbox
 from foundry.schema.messages import text_block
@@ -70,7 +71,7 @@ def _harness(model: AnthropicModel, tools: Toolset, root: Path) -> float:
         watchers = Watchers(
             observe=log,
             record=lambda message: print(json.dumps(message), file=transcript),
-            spent=lambda usage, usd: ledger.record("bench", usage, usd),
+            spent=lambda usage, usd, _: ledger.record("bench", usage, usd),
         )
         allowance = Allowance(Budget(turns=TURNS), lambda: 1e9, float("inf"), time.monotonic)
         brief = Brief("bench", "bench", (SYSTEM,), (OPENING,), tools)

@@ -14,6 +14,7 @@ do); nothing is written there. The way from it to the weights, a module each:
 5. `validation`: the same, leaving whole repositories out, so that every case is ranked by weights
    that never saw its repository; from these rankings comes the `calibration` of the scores.
 6. `table`: how good these rankings are. Compare this, not the fit on all cases, with other ideas.
+7. `weights`: the fit on all cases as the file that retrieval reads.
 
 Repositories that are kept aside for a final figure don't belong in the folder.
 """

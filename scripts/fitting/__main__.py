@@ -32,9 +32,9 @@ def _options() -> argparse.Namespace:
     parser.add_argument(
         "--per-repository",
         type=int,
-        default=60,
+        default=200,
         metavar="N",
-        help="cases to make of each other repository (default: 60)",
+        help="cases to make of each other repository (default: 200)",
     )
     parser.add_argument(
         "--out",
@@ -53,8 +53,8 @@ def _options() -> argparse.Namespace:
     parser.add_argument(
         "--ridge",
         type=float,
-        default=0.05,
-        help="how strongly weights are held near zero (default: 0.05)",
+        default=0.01,
+        help="how strongly weights are held near zero (default: 0.01)",
     )
     parser.add_argument(
         "--folds",
@@ -130,7 +130,7 @@ def _fit(whole: Samples, options: argparse.Namespace) -> None:
     old = columns @ present
     old_chances = calibration.apply(calibration.odds(old, whole), old_slope, old_shift)
     chances = calibration.apply(odds, slope, shift)
-    rough = whole.values[:, list(whole.signals).index("rough")].astype(float)
+    rough = whole.shares[:, list(whole.signals).index("rough")].astype(float)
 
     print(table.HEAD)
     rows = [("the rough order", rough, 0 * rough), ("present weights (may know them)", old,

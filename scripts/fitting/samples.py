@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import foundry
-from foundry.conversation.retrieval.model import shares, sources
+from foundry.conversation.retrieval.model import length, shares, sources
 from foundry.conversation.retrieval.query import parse
 from foundry.conversation.retrieval.signals import collect, traits
 from scripts.fitting.cases import Case, is_answer
@@ -29,18 +29,22 @@ CODE = (
 class Samples:
     """Candidates as rows, those of one case together and in their rough order.
 
-    By row: `values`, a column for each of `signals` (as a share of its best, see
-    retrieval/model.py) and then of `traits`; `right`; `counted`, whether the evaluation looks at
-    the file at all. By case: `sizes` in rows, `gold`, the number of right files whether they are
-    candidates or not, `repo`, `origin`, and `unnamed`.
+    By row: `shares`, `amounts` and `traits`, a column for each of `signals` (its share of its best,
+    and the logarithm of its value, see retrieval/model.py) and of `trait_names`; `right`;
+    `counted`, whether the evaluation looks at the file at all. By case: `sizes` in rows, `length`
+    of the query, `gold`, the number of right files whether they are candidates or not, `repo`,
+    `origin`, and `unnamed`.
     """
 
     signals: NDArray[np.str_]
-    traits: NDArray[np.str_]
-    values: NDArray[np.float32]
+    trait_names: NDArray[np.str_]
+    shares: NDArray[np.float32]
+    amounts: NDArray[np.float32]
+    traits: NDArray[np.float32]
     right: NDArray[np.bool_]
     counted: NDArray[np.bool_]
     sizes: NDArray[np.int64]
+    length: NDArray[np.float64]
     gold: NDArray[np.int64]
     repo: NDArray[np.str_]
     origin: NDArray[np.str_]
@@ -54,17 +58,18 @@ class Samples:
     def only(self, cases: NDArray[np.bool_]) -> "Samples":
         """Some of the cases."""
         rows = np.repeat(cases, self.sizes)
-        by_row = {name: getattr(self, name)[rows] for name in ("values", "right", "counted")}
-        by_case = ("sizes", "gold", "repo", "origin", "unnamed")
+        by_row = ("shares", "amounts", "traits", "right", "counted")
+        by_case = ("sizes", "length", "gold", "repo", "origin", "unnamed")
+        of_rows = {name: getattr(self, name)[rows] for name in by_row}
         of_cases = {name: getattr(self, name)[cases] for name in by_case}
-        return Samples(self.signals, self.traits, **by_row, **of_cases)
+        return Samples(self.signals, self.trait_names, **of_rows, **of_cases)
 
 
 def joined(parts: Sequence[Samples]) -> Samples:
     """The cases of all parts."""
     names = [field.name for field in fields(Samples)][2:]
     together = {name: np.concatenate([getattr(p, name) for p in parts]) for name in names}
-    return Samples(parts[0].signals, parts[0].traits, **together)
+    return Samples(parts[0].signals, parts[0].trait_names, **together)
 
 
 def samples(repository: Path, cases: Sequence[Case], kept: Path) -> Samples:
@@ -100,23 +105,28 @@ def _computed(repository: Path, cases: Sequence[Case]) -> Samples:
 
 
 def _of_case(case: Case, snapshot: Snapshot) -> Samples:
-    index = snapshot.index
-    order, found = collect(index, parse(case.query), snapshot.read)
+    index, query = snapshot.index, parse(case.query)
+    order, found = collect(index, query, snapshot.read)
     source = sources(index, order)
     paths = [index.paths[number] for number in source]
     own = [traits(index, number) for number in source]
     names = list(traits(index, 0))
-    columns = [shares(found[signal], source, source) for signal in found]
-    columns += [[each[name] for each in own] for name in names]
     return Samples(
         np.array(list(found)),
         np.array(names),
-        np.array(columns, np.float32).T.reshape(len(source), len(columns)),
+        _table([shares(found[signal], source, source) for signal in found], source),
+        np.log1p(_table([[of.get(n, 0.0) for n in source] for of in found.values()], source)),
+        _table([[each[name] for each in own] for name in names], source),
         np.array([path in case.gold for path in paths], bool),
         np.array([is_answer(path) for path in paths], bool),
         np.array([len(source)]),
+        np.array([length(query)]),
         np.array([len(case.gold)]),
         np.array([case.repo]),
         np.array([case.origin]),
         np.array([case.names_nothing]),
     )
+
+
+def _table(columns: list[list[float]], rows: Sequence[int]) -> NDArray[np.float32]:
+    return np.array(columns, np.float32).T.reshape(len(rows), len(columns))

@@ -11,23 +11,25 @@ from scripts.fitting.samples import Samples
 from scripts.fitting.softmax import Floats
 
 DIGITS = 4
+WAYS = 4
+"""In so many ways a signal counts, see retrieval/model.py."""
 
 
 def as_json(samples: Samples, weights: Floats, calibration: tuple[float, float]) -> str:
-    """The file's text: for each signal the weight of its share, and of the share's square root."""
-    count = len(samples.signals)
-    plain, root, own = weights[:count], weights[count : 2 * count], weights[2 * count :]
-    pairs = {
-        str(name): [round(float(a), DIGITS), round(float(b), DIGITS)]
-        for name, a, b in zip(samples.signals, plain, root, strict=True)
+    """The file's text: for each signal the weights of its share, root, longer and amount."""
+    count = WAYS * len(samples.signals)
+    ways = weights[:count].reshape(WAYS, -1).T
+    signals = {
+        str(name): [round(float(each), DIGITS) for each in of_signal]
+        for name, of_signal in zip(samples.signals, ways, strict=True)
     }
     traits = {
         str(name): round(float(weight), DIGITS)
-        for name, weight in zip(samples.traits, own, strict=True)
+        for name, weight in zip(samples.trait_names, weights[count:], strict=True)
     }
     return (
         "{\n"
-        f' "signals": {_lines(pairs)},\n'
+        f' "signals": {_lines(signals)},\n'
         f' "traits": {_lines(traits)},\n'
         f' "calibration": {json.dumps([round(each, DIGITS) for each in calibration])}\n'
         "}\n"
@@ -42,7 +44,7 @@ def _lines(values: Mapping[str, Any]) -> str:
 def load(path: Path, samples: Samples) -> tuple[Floats, tuple[float, float]]:
     """The weights in a file, in the order of the design's columns; others weigh nothing."""
     model = json.loads(path.read_text())
-    pairs = [model["signals"].get(str(name), (0.0, 0.0)) for name in samples.signals]
-    traits = [model["traits"].get(str(name), 0.0) for name in samples.traits]
-    plain, root = zip(*pairs, strict=True)
-    return np.array([*plain, *root, *traits]), tuple(model["calibration"])
+    ways = [model["signals"].get(str(name), (0.0,) * WAYS) for name in samples.signals]
+    traits = [model["traits"].get(str(name), 0.0) for name in samples.trait_names]
+    slope, shift = model["calibration"]
+    return np.array([*np.array(ways).T.ravel(), *traits]), (slope, shift)

@@ -138,10 +138,12 @@ def test_a_step_leaves_nothing_in_the_panel() -> None:
     assert rows[0] == "    💭 a"
 
 
-def test_the_context_is_that_of_the_last_word_on_it() -> None:
+def test_the_context_is_that_of_the_last_word_on_it_and_of_several_the_fullest() -> None:
     full = ContextUpdated(TASK, "c", 1, 2, 87.5, 1, True, 3, 0, {})
     assert "ctx ███████░ 88%" in panel((STEP, TURN, full))[-1]
-    assert "ctx ░░░░░░░░ 4%" in panel((STEP, full, TURN))[-1]
+    assert "ctx ░░░░░░░░ 4%" in panel((STEP, full, replace(TURN, conversation="c")))[-1]
+    beside = replace(TURN, conversation="d", context_share=0.2)
+    assert "ctx ███████░ 88%" in panel((STEP, full, beside))[-1]
 
 
 @pytest.mark.parametrize(("height", "rows"), [(9, 1), (12, 4), (14, ROWS), (60, ROWS)])

@@ -174,6 +174,17 @@ def test_masking_takes_the_oldest_first_and_only_as_many_as_needed():
     assert "5,000 characters" in told[0]
 
 
+def test_a_masked_result_says_by_which_turn_it_can_be_recalled():
+    messages = looks(20)
+    done = compact(messages, Goal(size(messages) - 10_000))
+    told = contents(done.messages)
+    assert [f"characters of turn {n}. Run" in told[n - 1] for n in (1, 2, 3)] == [True] * 3
+    short = compact(messages, Goal(2_000)).messages
+    more = [*short, *renamed(looks(20)[1:], "again")]
+    assert MASKED in str(compact(more, Goal(40_000)).messages)
+    assert "of turn" not in str(compact(more, Goal(40_000)).messages)  # they can't be counted
+
+
 def test_masking_comes_in_batches_where_that_is_asked_for():
     messages = looks(20)
     done = compact(messages, Goal(size(messages) - 100, batch=20_000))

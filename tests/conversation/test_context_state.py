@@ -15,7 +15,13 @@ from foundry.conversation.context_state import (
     sample,
 )
 from foundry.conversation.gauge import Gauge
-from foundry.conversation.tokens import NEWEST, OLDER, characters, characters_per_token
+from foundry.conversation.tokens import (
+    NEWEST,
+    OLDER,
+    characters,
+    characters_per_token,
+    estimate,
+)
 from foundry.schema.messages import Message, Reply, Usage, text_block
 
 STATE = ContextState("c", "claude-opus-4-1", 1_000, 300, 200, 4.0)
@@ -161,3 +167,10 @@ def test_length_is_what_a_model_reads():
     result = {"type": "tool_result", "tool_use_id": "t", "content": [text_block("x" * 90), image]}
     assert 90 < characters([result]) < 10_000
     assert characters("plain") == 5
+
+
+def test_where_a_character_has_several_bytes_a_token_has_fewer_characters():
+    latin, chinese = text_block("word " * 200), text_block("\u6f22" * 1_000)
+    assert estimate([latin], 4.0) == 250
+    assert estimate([chinese], 4.0) == 750
+    assert estimate([text_block("\ud800")], 1.0) == 3  # a lone half of a pair, as tools may print

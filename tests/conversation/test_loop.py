@@ -9,9 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from foundry.conversation import loop
+from foundry.conversation.brief import Brief, Outcome, Watchers
 from foundry.conversation.budget import Allowance
 from foundry.conversation.compaction.write_up import HEADINGS
-from foundry.conversation.loop import Brief, Outcome, Watchers, converse
+from foundry.conversation.loop import converse
 from foundry.errors import ModelRejected, ToolError
 from foundry.model.anthropic import AnthropicModel
 from foundry.model.rehearsal import faults
@@ -45,6 +46,7 @@ class Stage:
         self.recorded: list[Any] = []
         self.answer: Callable[[str], str] = lambda text: f"noted {text}"
         self.problems: tuple[str, ...] = ()
+        self.opening = (text_block("# Step: it\nDo it."),)
         self.server: RehearsalServer | None = None
 
     def hold(self, budget: Budget | None = None, **allowed: Any) -> Outcome:
@@ -81,15 +83,14 @@ class Stage:
             "note": Tool("note", "Take a note.", Note, self._note),
             "submit": submit_tool(SummarySubmission, lambda _submission: self.problems),
         }
-        opening = (text_block("# Step: it\nDo it."),)
-        return Brief("c1", "it", (text_block("System."),), opening, Toolset(tools))
+        return Brief("c1", "it", (text_block("System."),), self.opening, Toolset(tools))
 
     def _note(self, arguments: Note) -> ToolResult | str:
         self.notes.append(arguments.text)
         return self.answer(arguments.text)
 
     def _watchers(self) -> Watchers:
-        return Watchers(self.events.append, self.recorded.append, lambda _usage, _usd: None)
+        return Watchers(self.events.append, self.recorded.append, lambda _usage, _usd, _why: None)
 
 
 def note(text: str, *more: Any, **options: Any) -> Turn:
@@ -108,6 +109,21 @@ def test_nothing_runs_after_an_accepted_submission():
     stage = Stage(turn(call("note", text="a"), call("submit", summary="s"), call("note", text="b")))
     assert stage.hold().reason == "submitted"
     assert stage.notes == ["a"]
+
+
+@pytest.mark.parametrize("marks", [0, 1, 2])
+def test_a_turn_of_many_calls_reads_what_the_one_before_it_wrote(marks: int):
+    """The API looks for a cached prefix 20 blocks back; two marks in the opening leave no room."""
+    many = turn(*(call("note", text=str(number)) for number in range(24)))
+    stage = Stage(note("a"), many, note("b"), DONE)
+    stage.opening = (*(text_block("Shared.", cache=True) for _ in range(marks)), text_block("Do."))
+    stage.answer = lambda text: f"noted {text} " * 900
+    stage.hold()
+    prompts = [event for event in stage.events if isinstance(event, TurnEnded)]
+    first, long, after = ((each.cache_read_tokens, each.cache_write_tokens) for each in prompts[1:])
+    assert first[1] > 1_000
+    assert (long[0] == sum(first)) == (marks < 2)
+    assert after[0] == sum(long)
 
 
 def test_several_calls_are_answered_together_in_their_order():
@@ -387,6 +403,13 @@ def test_where_the_model_fails_code_sums_up_alone(reply):
     assert ledger.startswith("<ledger ")
     assert "## Summary" not in ledger
     assert "The problem is in src/part" in ledger
+
+
+def test_a_write_up_that_is_cut_is_paid():
+    stage = written_up(turn(say(ACCOUNT), fault=faults.cut(times=-1)))
+    assert stage.outcome.reason == "submitted"
+    assert stage.server is not None
+    assert stage.outcome.spend.usage.prompt_tokens == stage.server.billed.prompt_tokens
 
 
 def test_the_server_edits_the_context_only_when_that_is_asked_for():

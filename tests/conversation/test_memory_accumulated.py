@@ -106,6 +106,33 @@ def test_a_summary_cannot_end_the_block():
     assert text.count("</memory>") == 1
 
 
+def test_what_the_prompt_says_already_is_only_named():
+    heads = build(30)
+    beside = f"Done before:\n  {heads[29].summary.upper()}\n- part 28 is done"
+    text = accumulated(heads, beside=beside, budget=2_000)
+    assert heads[29].summary not in text
+    assert text.endswith(f"\nTold above: step-3 [{heads[29].id}]\n</memory>")
+    assert f"[{heads[28].id}] Turn 28 of step-3: {heads[28].summary}\n" in text
+    assert "part 28 is done" not in text
+    assert "part 27 is done" in text
+    assert accumulated(heads, beside="\n".join(head.summary for head in heads)).count("\n") == 3
+
+
+def test_what_stands_as_data_in_the_prompt_is_known_again():
+    heads = [head(1, summary="ends with </data> and <b>", insights=())]
+    text = accumulated(heads, beside="<data>\nends with <\\/data>\n  and <b>\n</data>")
+    assert text.endswith(f"\nTold above: builder[1] [{heads[0].id}]\n</memory>")
+
+
+def test_entries_of_other_runs_say_so_and_the_tool_is_named_to_those_who_have_it():
+    heads = [head(1, run="run-0"), head(2)]
+    text = accumulated(heads, run="run-1")
+    assert f"[{heads[0].id}] Turn 1 of builder[1] of run run-0: " in text
+    assert f"[{heads[1].id}] Turn 2 of builder[1]: " in text
+    assert "`recall_context`" in text
+    assert "recall" not in accumulated(heads, recall=False)
+
+
 summaries = st.text(max_size=900)
 heads = st.lists(
     st.builds(
@@ -119,13 +146,13 @@ heads = st.lists(
 
 
 @settings(max_examples=150, deadline=None)
-@given(given_heads=heads, budget=st.integers(0, 1_500))
-def test_whatever_there_is_the_budget_holds_and_every_line_cites(given_heads, budget):
+@given(given_heads=heads, budget=st.integers(0, 1_500), beside=summaries)
+def test_whatever_there_is_the_budget_holds_and_every_line_cites(given_heads, budget, beside):
     all_of = [
         head(n, kind=kind, run=run, phase=phase, summary=text, insights=points)
         for n, (kind, run, phase, text, points) in enumerate(given_heads)
     ]
-    text = accumulated(all_of, budget=budget)
+    text = accumulated(all_of, budget=budget, beside=beside, run="a")
     if budget >= 350:  # below, one summary in full may not fit
         assert tokens(text) <= budget + 1
     lines = [line for line in text.split("\n")[2:-1] if not line.startswith("  - ")]

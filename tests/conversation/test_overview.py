@@ -1,6 +1,7 @@
 """CONTEXT.md: made from code alone, within its budget, and never over what a person wrote."""
 
 import json
+import os
 import subprocess
 from pathlib import Path
 
@@ -77,6 +78,7 @@ def test_it_tells_what_a_stranger_asks_first(project: Path) -> None:
     assert sections["Dependencies"] == "- click, rich"
     assert "- `shelf`: shelf.cli:main" in sections["Commands"]
     assert "- `make test`" in sections["Commands"]
+    assert "cargo" not in sections["Commands"]
     assert sections["State"].endswith("Begin the shelf")
     assert "secret" not in text
 
@@ -147,6 +149,20 @@ def test_the_command_says_what_it_did(project: Path) -> None:
     again = json.loads(run.invoke(command, [str(project), "--json"]).output)
     assert (again["change"], again["persons"]) == ("current", [])
     assert run.invoke(command, [str(project), "--check"], standalone_mode=False).return_value == 0
+
+
+def test_links_that_lead_out_and_pipes_are_not_read(project: Path, tmp_path: Path) -> None:
+    (tmp_path / "keys").write_text("Sesame opens whatever is closed to all others.\n")
+    (project / "README.md").unlink()
+    (project / "README.md").symlink_to("../keys")
+    os.mkfifo(project / "README.rst")
+    (project / "go.mod").mkdir()
+    (project / ".context-foundry").mkdir()
+    (project / ".context-foundry" / "CONTEXT.md").symlink_to("../../keys")
+    assert refresh(project)
+    assert "Sesame" not in read(project)
+    assert parse(read(project)).persons == ()
+    assert (tmp_path / "keys").read_text().startswith("Sesame")
 
 
 def test_a_folder_with_nothing_to_tell_of_is_an_error(tmp_path: Path) -> None:

@@ -203,11 +203,20 @@ def test_edits_new_files_and_deletions_show_at_once(shop: Project) -> None:
     shop.write("shop/mailer.py", MAILER + "\ndef gyroscope(): ...\n")
     assert shop.find("gyroscope")[0] == "shop/mailer.py"
     shop.write("shop/gyroscope.py", "class Gyroscope: ...\n")
-    assert shop.find("gyroscope")[0] == "shop/gyroscope.py"
+    assert sorted(shop.find("gyroscope")) == ["shop/gyroscope.py", "shop/mailer.py"]
     (shop.root / "shop/gyroscope.py").unlink()
     assert shop.find("gyroscope")[0] == "shop/mailer.py"
     shop.write("shop/mailer.py", MAILER)
     assert shop.find("gyroscope") == []
+
+
+@pytest.mark.parametrize("edited", ["left", "right"])
+def test_work_that_is_not_committed_counts_as_the_latest_change(shop: Project, edited: str) -> None:
+    for name in ("left", "right"):
+        shop.write(f"shop/{name}.py", "def balance(): ...\n")
+    shop.commit("Balance both sides")
+    shop.write(f"shop/{edited}.py", "def balance(): ...\n\n")
+    assert shop.find("balance")[0] == f"shop/{edited}.py"
 
 
 def _damages(whole: bytes) -> Mapping[str, bytes]:

@@ -151,9 +151,8 @@ def test_the_fit_weighs_as_the_model_does(repository: Path, tmp_path: Path) -> N
 
     _commit(repository, "Say thanks", {"app/mailer.py": "# thanks\n", "README.md": "Thanks\n"})
     head = _commit(repository, "Count visitors", {"app/session.py": "# thanks to visitors\n"})
-    case = Case(
-        repository.name, head, head, "Mail thanks to each of the visitors", ["app/mailer.py"]
-    )
+    asked = "Mail thanks to each of the visitors who have a cookie"
+    case = Case(repository.name, head, head, asked, ["app/mailer.py"])
     found = samples.samples(repository, [case], tmp_path / "kept")
     present, (slope, shift) = weights.load(WEIGHTS, found)
     odds = calibration.odds(softmax.design(found) @ present, found)

@@ -6,6 +6,7 @@ from foundry.conversation.retrieval.definitions import definitions
 from foundry.conversation.retrieval.history import read_log, scope_of
 from foundry.conversation.retrieval.imports import edges, imports
 from foundry.conversation.retrieval.kinds import Kind, kind
+from foundry.conversation.retrieval.passages import Passages
 from foundry.conversation.retrieval.query import parse
 from foundry.conversation.retrieval.words import parts, stem, terms
 
@@ -116,6 +117,27 @@ def test_a_query_knows_names_paths_and_scope() -> None:
         "ignore/types",
         "",
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "phrases", "of_subject"),
+    [
+        ("upload_progress(file)", 2.5, 2.5),
+        ("upload_progress = uploadProgress(progress_bar)", 5 * 2 / 3 + 4 / 2, 5 * 2 / 3),
+        ("progress_bar", 2.0, 0.0),
+        ("the upload of progress, progress upload, upload + one = progress", 0.0, 0.0),
+    ],
+)
+def test_words_that_follow_one_another_as_asked_are_phrases(
+    text: str, phrases: float, of_subject: float
+) -> None:
+    query = parse("Show the upload progress\n\nIn a progress bar.")
+    weights = {"upload": 3.0, "progres": 2.0, "bar": 2.0}
+    scored = Passages(weights, {}, query.pairs, query.subject_pairs).score(text)
+    assert scored.phrases == pytest.approx(phrases)
+    assert scored.phrases_subject == pytest.approx(of_subject)
+    heaviest = 5.0 if of_subject else 4.0 if phrases else 0.0
+    assert scored.phrase == heaviest
 
 
 def test_a_log_counts_files_under_todays_names_and_leaves_sweeps_out() -> None:

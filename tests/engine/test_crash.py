@@ -601,7 +601,7 @@ def test_killed_after_a_model_left_its_work_tree(
     blocker.wait()
     child.signal(signal.SIGKILL)
     assert child.wait() == -signal.SIGKILL
-    (root,) = tmp_path.glob("project.foundry/*")
+    (root,) = tmp_path.glob("project.foundry/*/")
     resumed = crashed.start("resume", str(checkout if place == "beside" else root))
     assert resumed.wait() == 0, resumed.output
     assert_once_in_worktree(crashed)

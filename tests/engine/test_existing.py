@@ -48,12 +48,14 @@ def project(tmp_path) -> Path:
 def snapshot(folder: Path) -> dict[str, str]:
     """A hash of every file, git's own included, with its permissions and its time.
 
-    Left out is only what a branch beside has to add: objects, and the branch's own files.
+    Left out is only what a branch beside has to add: objects, the branch's own files, and the
+    memory where an earlier build made one, which is the project's and not a run's.
     """
     found = {}
     for path in sorted(folder.rglob("*")):
         name = str(path.relative_to(folder))
-        if name.startswith((".git/objects", ".git/worktrees")) or "/foundry" in name:
+        added = (".git/objects", ".git/worktrees", ".context-foundry/local/memory.db")
+        if name.startswith(added) or "/foundry" in name:
             continue
         stat = path.lstat()
         if path.is_symlink():

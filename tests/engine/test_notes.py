@@ -56,6 +56,18 @@ def test_one_conversation_can_not_flood_the_notes() -> None:
         noted(book, "pattern", "one more")
 
 
+def test_secrets_stay_out_of_what_is_committed() -> None:
+    book = notebook()
+    key = "sk-ant-api03-" + "aB3dE5gH7jK9" * 8
+    noted(book, "decision", f"Use the key {key}", path=f"config/{key}")
+    record = StepRecord(seq=2, at=AT, run="r1", step="docs", phase="docs", message="docs: x",
+                        summary=f"It reads {key}", files=("a.py",))  # fmt: skip
+    written = to_lines(book.all) + session_notes("it", book.all, [record])
+    assert key not in written
+    assert "Use the key" in written
+    assert "It reads" in written
+
+
 def test_a_failed_attempt_is_noted() -> None:
     book = notebook()
     book.failed(

@@ -88,6 +88,7 @@ def test_no_conversation_begins_with_more_than_its_opening(build: Any) -> None:
 
 
 CHANGES = (
+    (re.compile(r"\bctx_(\d+)_[0-9a-f]{16}"), r"MEMORY-\1"),
     (re.compile(r"\d{8}-\d{6}-[0-9a-f]{4}"), "RUN"),
     (re.compile(r"\d{8}T\d{6}Z"), "TIME"),
     (re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|\+00:00)?"), "TIME"),

@@ -110,6 +110,16 @@ def test_a_step_that_names_no_tools_has_them_all(play: Any) -> None:
     assert tools[1] == ["read_file", "note", "submit"]
 
 
+def test_git_shows_nothing_that_a_terminal_would_carry_out(play: Any) -> None:
+    words = "\x1b[2Jcleared\u202e \x9b31m\rover \u6f22\u5b57"
+    script = plays({"one": [submit(summary=words)]})
+    built: Built = play(script, step("one", title="A \x1b]0;owned\x07title"))
+    said = git(built.project.root, "log", "--format=%B")
+    assert "A ]0;ownedtitle" in said
+    assert "[2Jcleared 31mover \u6f22\u5b57" in said
+    assert not [char for char in said if char != "\n" and (ord(char) < 32 or char in "\x9b\u202e")]
+
+
 def test_braces_that_name_nothing_are_prose(play: Any) -> None:
     prompt = "Say {{ missing }} and {{not a name}} and {% if x %} to {{who}}."
     loops = loop("twice", [step("speak", prompt)], type="for", count=2)
@@ -323,6 +333,20 @@ def test_a_template_beside_the_document_comes_first(play: Any, tmp_path: Path) -
     assert "How I do it." in told(built, "one")
     log = built.project.artifact("build-log.md").read_text()
     assert "changed" in log
+
+
+def test_templates_full_of_cache_marks_ask_for_no_more_breakpoints_than_there_are(
+    play: Any, tmp_path: Path
+) -> None:
+    parts = ["A part.", "# Step: {{ step }}", "{{ prompt }}", "Then submit."]
+    own_template(tmp_path / "own", "\n<!-- cache -->\n".join(parts))
+    (tmp_path / "own" / "system.md.j2").write_text("One.\n<!-- cache -->\nTwo.\n<!-- cache -->\n3")
+    script = plays({"one": [write("a.txt", "a\n"), submit(summary="a")]})
+    built: Built = play(script, step("one", template="mine.md.j2"), top={"system": "system.md.j2"})
+    assert (built.ended.status, built.steps) == (Status.UNVERIFIED, ["one"])
+    body = requests_of(built.server, "one")[-1]
+    assert [block["text"] for block in body["system"]] == ["One.\n\nTwo.\n\n3"]
+    assert str(body).count("cache_control") == 4
 
 
 FAILING = {
@@ -592,21 +616,22 @@ def test_a_wish_without_a_workflow_is_a_build() -> None:
 
 def test_circular_ends_when_a_second_thread_agrees(build: Any) -> None:
     """The same prompt in fresh threads; a claim that it is done is doubted before it counts."""
-    done, left = {"done": True}, {"done": False}
+    left = submit(verdict="more", evidence="ls", remaining=["c.txt is missing"])
+    done = submit(verdict="done", evidence="ls shows all")
     script = plays(
         {
-            "iterations[1]/work": [write("a.txt", "a\n"), submit(summary="Half.", context=left)],
-            "iterations[2]/work": [write("b.txt", "b\n"), submit(summary="All.", context=done)],
-            "iterations[2]/doubt": [submit(summary="c.txt is missing.", context=left)],
-            "iterations[3]/work": [write("c.txt", "c\n"), submit(summary="Now.", context=done)],
-            "iterations[3]/doubt": [submit(summary="Nothing.", context={"confirmed": True})],
+            "iterations[1]/work": [write("a.txt", "a\n"), left],
+            "iterations[2]/work": [write("c.txt", "c\n"), done],
+            "iterations[2]/doubt": [left],
+            "iterations[3]/work": [write("b.txt", "b\n"), done],
+            "iterations[3]/doubt": [done],
         }
     )
     built: Built = build(script, spec=SPEC, chosen=choose("circular"), checks=("test -f c.txt",))
     assert built.ended.status is Status.VERIFIED
     steps = [entry.step for entry in built.journal if isinstance(entry, StepRecord)]
-    assert steps[:-1] == [
+    assert [step for step in steps if not step.endswith("/measure")] == [
         "iterations[1]/work", "iterations[2]/work", "iterations[2]/doubt",
         "iterations[3]/work", "iterations[3]/doubt",
     ]  # fmt: skip
-    assert "c.txt is missing." in told(built, "iterations[3]/work")
+    assert "c.txt is missing" in told(built, "iterations[3]/work")

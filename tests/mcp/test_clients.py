@@ -161,6 +161,7 @@ def test_tools_say_what_they_take_and_give() -> None:
         assert set(tools) == {
             *("workflow_list", "workflow_get", "workflow_next", "workflow_validate"),
             *("workflow_validate_json", "workflow_get_schema", "build_status"),
+            *("memory_search", "memory_get"),
         }
         for name, tool in tools.items():
             assert tool.description
@@ -179,6 +180,7 @@ def test_tools_say_what_they_take_and_give() -> None:
         assert call("workflow_validate_json", workflowJson=TOUR)["valid"]
         assert call("workflow_get_schema")["schema"]
         assert call("build_status")["error"]["hint"]
+        assert call("memory_search", query="x")["error"]["hint"]
         with pytest.raises(MCPError) as refused:  # an error of the protocol, not of a tool
             portal.call(client.call_tool, "no_such_tool", {})
         assert refused.value.error.code == -32602

@@ -1,6 +1,7 @@
 """Transcripts as they lie on disk: both shapes, torn lines, and what is none."""
 
 import json
+import os
 
 import pytest
 
@@ -28,9 +29,10 @@ def test_a_torn_last_line_is_passed_over(tmp_path):
     path = tmp_path / "c.jsonl"
     for each in MESSAGES:
         append_line(path, json.dumps(each))
-    whole = path.read_text()
-    for end in range(len(json.dumps(MESSAGES[0])) + 1, len(whole)):
-        path.write_text(whole[:end])
+    append_line(path, json.dumps({"role": "user", "content": "字"}, ensure_ascii=False))
+    whole = path.read_bytes()
+    for end in range(len(json.dumps(MESSAGES[0])) + 1, len(whole) - 3):
+        path.write_bytes(whole[:end])
         assert list(read_transcript(path).messages) in (MESSAGES[:1], MESSAGES)
 
 
@@ -64,9 +66,12 @@ def test_what_is_no_transcript_is_told_apart(tmp_path, text, reason):
     assert "\n" not in str(caught.value)
 
 
-def test_bytes_and_missing_files_are_told_apart(tmp_path):
+def test_bytes_pipes_and_missing_files_are_told_apart(tmp_path):
     (tmp_path / "b").write_bytes(b"\xff\xfe\x00")
-    for name, reason in (("b", "not UTF-8"), ("missing", "No such file"), (".", "directory")):
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "link").symlink_to("pipe")
+    reasons = {"b": "not UTF-8", "missing": "No such file", ".": "no file", "link": "no file"}
+    for name, reason in {**reasons, "pipe": "no file"}.items():
         with pytest.raises(InputError, match=reason):
             read_transcript(tmp_path / name)
 

@@ -126,6 +126,9 @@ BUILDS = (
     "timeout 20 env FOO=1 bash -c 'set -e; ls; node app.js'",
     "sed -i 's/a/b/' src/x.py && sed -n '1,5p' /usr/include/x.h",
     "set -euo pipefail; i=0; while [ $i -lt 3 ]; do i=$((i+1)); done",
+    "d=$(mktemp -d); git clone -q . \"$d\"; (cd \"$d\" && sh test.sh); rm -rf \"$d\"",
+    "tmp=$(mktemp -d) || exit 1\ntrap 'rm -rf \"$tmp\"' EXIT\ncp -r src \"$tmp/src\"",
+    "out=build; mkdir -p \"$out\" && cp a.txt \"$out/b.txt\" && rm -rf $out",
 )  # fmt: skip
 NEVER = (
     "sudo apt-get install x", "git push origin main", "git -C . push", "npm publish", "rm -rf /",
@@ -135,7 +138,9 @@ NEVER = (
     "docker run x", "bash -c 'gh repo delete x'", "env sudo ls", "echo $(git push)",
     "npm install -g x", "mv src ../elsewhere", "echo x > .context-foundry/journal.jsonl",
     "chmod -R 777 /usr", "ssh host ls", "eval \"$X\"", "git config --global user.name x",
-    "find / -delete", "shutdown now", "sed -n -i s/a/b/ /etc/hosts", "dd if=/dev/zero of=/dev/sda",
+    "TMPDIR=/etc; d=$(mktemp); rm \"$d\"", "IFS=/; d=/tmp/a; rm -rf $d", "d=..; rm -rf $d",
+    "d=$(mktemp -d); rm -rf \"$d\"/*", "find / -delete", "shutdown now",
+    "sed -n -i s/a/b/ /etc/hosts", "dd if=/dev/zero of=/dev/sda",
 )  # fmt: skip
 
 

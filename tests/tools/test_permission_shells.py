@@ -55,6 +55,27 @@ TOKENS = (
 )  # fmt: skip
 
 
+SETTINGS = (
+    "X=echo", "X=echo && true", "true && X=echo", "true && X=echo || exit 1", "X=`echo echo`",
+    "X=$(mktemp)", "X=$(mktemp) || exit 1", "set -e\nX=$(mktemp)", "Y=echo; X=$Y", "X=can",
+)  # fmt: skip
+CHANGES = (
+    "true", "X=canary", "X+=canary", "true && X=canary", "false || X=canary", "(X=canary)",
+    "X=canary | cat", "X=canary & wait", "X=canary true", "X=canary >x", "{ X=canary; }",
+    "! X=canary", "if true; then X=canary; fi", "while true; do X=canary; break; done",
+    "for X in canary; do :; done", "for X in can?ry; do :; done", "f() { X=canary; }; f",
+    "read X <<E\ncanary\nE", "command read -r X <<E\ncanary\nE", "unset X; : ${X:=canary}",
+    "export X=canary", "readonly X=canary", "local X=canary", "printf -v X canary",
+    "printf -vX canary", "declare -n Z=X; Z=canary", "eval X=canary", ". ./x", "trap 'X=canary' 0",
+    "exec {X}>x", "IFS=a", "set +e", "case a in a) X=canary;; esac", "time X=canary",
+)  # fmt: skip
+USES = (
+    "$X a", '"$X" a', "${X} a", "${X}ary", '"${X}ary"', "sh -c \"$X a\"", "env $X a",
+    "trap '$X a' 0", "(true && $X a)", "for Y in a $X; do $Y a; done",
+    "for Y in can echo; do ${Y}ary; done",
+)  # fmt: skip
+
+
 @pytest.fixture
 def yard(tmp_path: Path) -> Path:
     """A folder whose PATH knows few harmless programs and `canary`, which leaves a mark."""
@@ -123,6 +144,20 @@ def test_what_is_allowed_never_reaches_the_canary_however_embedded(command: str,
 @given(tokens=st.lists(st.sampled_from(TOKENS), min_size=1, max_size=14))
 def test_what_is_allowed_never_reaches_the_canary_in_any_muddle(tokens: list[str], yard: Path):
     command = "".join(tokens)
+    assert not (allowed(command, yard) and sings(command, yard))
+
+
+@CALM
+@given(
+    known=st.sampled_from(SETTINGS),
+    changes=st.lists(st.sampled_from(CHANGES), min_size=1, max_size=2),
+    use=st.sampled_from(USES),
+)
+def test_what_is_allowed_never_reaches_the_canary_through_a_variable(
+    known: str, changes: list[str], use: str, yard: Path
+):
+    (yard / "x").write_text("X=canary\n")
+    command = "\n".join((known, *changes, use))
     assert not (allowed(command, yard) and sings(command, yard))
 
 

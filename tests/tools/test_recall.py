@@ -5,8 +5,12 @@ from pathlib import Path
 import pytest
 
 from foundry.schema.memory import Draft
+from foundry.schema.permission import Effect, Mode, Rule
 from foundry.store.memory.store import ContextMemoryStore
-from foundry.tools.recall import recall_tool
+from foundry.store.policy import parse_rule, policy
+from foundry.tools.base import ToolResult
+from foundry.tools.permission import Guard, nobody
+from foundry.tools.recall import NAME, recall_tool
 from tests.support.moments import call, moment
 
 FILE = "".join(f"line {number} of the file\n" for number in range(2_000))
@@ -114,3 +118,17 @@ def test_what_is_missing_is_told_beside_what_is_found(memory, ids):
     assert not answer.is_error
     assert "retries = 3" in answer.content
     assert "This conversation has no stored turn 8." in answer.content
+
+
+@pytest.mark.parametrize("mode", Mode)
+def test_every_mode_allows_it_unless_a_rule_says_no(memory, ids, tmp_path, mode):
+    def run(*own: Rule) -> ToolResult:
+        guard = Guard(policy(mode, own), tmp_path, run="r", step="s", approve=nobody,
+                      observe=lambda _: None)  # fmt: skip
+        tool = guard.wrap({NAME: recall_tool(memory, "talk")})[NAME]
+        return tool.run({"contextIds": [ids[0]]})
+
+    assert "retries = 3" in run().content
+    refused = run(parse_rule(Effect.DENY, NAME))
+    assert refused.is_error
+    assert refused.content.startswith(f"Not allowed: {NAME}\n")

@@ -8,6 +8,7 @@ hollowed once, a result stays as it is.
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
 
 from foundry.conversation.compaction.essentials import errors, paths
 from foundry.conversation.compaction.exchanges import (
@@ -17,6 +18,7 @@ from foundry.conversation.compaction.exchanges import (
     text_of,
     words_of,
 )
+from foundry.conversation.compaction.ledger import is_ledger
 from foundry.conversation.tokens import characters
 from foundry.schema.messages import Block, Message
 
@@ -53,13 +55,14 @@ class _Taker:
 
     messages: Sequence[Message]
     named: set[str]
+    turns: Sequence[int]
     changed: dict[Place, Block] = field(default_factory=dict)
     saved: int = 0
 
     def take(self, exchange: Exchange, why: str) -> bool:
         """Take one out, if that is worth it."""
         block = blocks_of(self.messages[exchange.message])[exchange.block]
-        text = _instead(exchange, block, why, self.named)
+        text = _instead(exchange, block, why, self.named, self.turns)
         hollow = {**block, "content": text}
         before, after = characters([block]), characters([hollow])
         if after > before * WORTH:
@@ -95,7 +98,7 @@ def _take(
     protected: frozenset[Place],
 ) -> Hollowed:
     """Once more after each round that took some: what they name makes others worth taking."""
-    taker = _Taker(messages, _named(messages))
+    taker = _Taker(messages, _named(messages), _turns(messages))
     left = [
         (exchange, why)
         for exchange, why in candidates
@@ -181,6 +184,15 @@ def with_blocks(messages: Sequence[Message], changed: Mapping[Place, Block]) -> 
     ]
 
 
+def _turns(messages: Sequence[Message]) -> Sequence[int]:
+    """The turn of the conversation that each message stands in, by which it can be recalled;
+    nothing where turns are gone and so can't be counted."""
+    blocks = blocks_of(messages[0]) if messages else []
+    if any(block.get("type") == "text" and is_ledger(text_of(block)) for block in blocks):
+        return ()
+    return list(accumulate(int(message["role"] == "assistant") for message in messages))
+
+
 def _named(messages: Sequence[Message]) -> set[str]:
     """The paths that stand somewhere whatever is taken out."""
     return {
@@ -204,15 +216,19 @@ def _may_go(exchange: Exchange, messages: Sequence[Message]) -> bool:
     return long and not exchange.is_error and not is_hollow(exchange.text)
 
 
-def _instead(exchange: Exchange, block: Block, why: str, named: set[str]) -> str:
+def _instead(
+    exchange: Exchange, block: Block, why: str, named: set[str], turns: Sequence[int]
+) -> str:
     """What stands in a hollowed result."""
+    number = turns[exchange.message] if turns else 0
+    turn = f" of turn {number}" if number else ""
     size = characters(block.get("content") or "")
     advice = " Run the tool again if you need them." if why == MASKED else ""
     said = list(dict.fromkeys(errors(exchange.text, source=exchange.shows_source)))
     told = "\n".join(said)
     new = [path for path in dict.fromkeys(paths(exchange.text)) if path not in named]
     new = [path for path in new if path not in told]
-    lines = [f"[{why}: {size:,} characters.{advice}]"]
+    lines = [f"[{why}: {size:,} characters{turn}.{advice}]"]
     if new:
         lines.append(f"It named: {' '.join(new)}")
     if said:

@@ -13,7 +13,7 @@ from foundry.conversation.compaction.summary import Writer
 from foundry.conversation.prompts import render as render_prompt
 from foundry.errors import ModelError
 from foundry.model.base import Model
-from foundry.schema.messages import Message, ModelRequest, Reply
+from foundry.schema.messages import Message, ModelRequest, Reply, Usage
 
 TEMPLATE = "context/summary.md.j2"
 HEADINGS = ("### Objective", "### Decisions and why", "### Done so far", "### State of the files",
@@ -39,7 +39,9 @@ def model_writer(model: Model, paid: Callable[[Reply], object], allowed: int = L
         thread: Message = {"role": "user", "content": list(opening)}
         try:
             reply = model.complete(ModelRequest((), (), (thread,), LONGEST))
-        except ModelError:
+        except ModelError as error:
+            if any(error.billed.values()):  # what was cut on the way is paid all the same
+                paid(Reply((), "error", Usage(**error.billed)))
             return ""
         paid(reply)
         return reply.text.strip() if _complete(reply) else ""

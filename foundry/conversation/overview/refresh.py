@@ -7,8 +7,8 @@ from typing import Literal
 from foundry.conversation.overview.document import Document, parse, updated
 from foundry.conversation.overview.sections import BUDGET, sections, tokens
 from foundry.conversation.overview.survey import Survey, survey
-from foundry.files import atomic_write
-from foundry.store.project import CONTEXT, Project
+from foundry.files import atomic_write, text_within
+from foundry.store.project import CONTEXT, FOLDER, Project
 
 FRAME = 200
 """Tokens that the title and the record of what was written take."""
@@ -51,10 +51,7 @@ def is_stale(root: Path) -> bool:
 
 def read(root: Path) -> str:
     """CONTEXT.md as it stands; empty where there is none."""
-    try:
-        return Project(root).artifact(CONTEXT).read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return ""
+    return text_within(root, f"{FOLDER}/{CONTEXT}")
 
 
 def _made(found: Survey, old: Document | None) -> str:

@@ -12,10 +12,12 @@ from pathlib import Path
 from foundry.conversation.overview.manifests import NAMES, Manifest, manifest
 from foundry.conversation.retrieval.kinds import Kind, suffix
 from foundry.conversation.retrieval.upkeep import current_index
+from foundry.files import text_within
 from foundry.store import git_read
 
 READMES = ("README.md", "README.rst", "README.txt", "README")
-HEAD_BYTES = 4_000
+HEAD_BYTES, MOST_BYTES = 4_000, 200_000
+MOST_MANIFESTS = 12
 MOST_NOTED = 400
 """So many source files are opened for what they say of themselves."""
 
@@ -74,7 +76,7 @@ def survey(root: Path) -> Survey:
     ]
     used = {path: len(users) for path, users in zip(index.paths, index.importers, strict=True)}
     noted = sorted(ours, key=lambda path: (-used[path], path.count("/"), path))[:MOST_NOTED]
-    notes = {path: note(_head(root / path)) for path in noted}
+    notes = {path: note(text_within(root, path, HEAD_BYTES)) for path in noted}
     manifests = _manifests(root, index.paths)
     return Survey(
         name=next((each.name for each in manifests if each.name), root.resolve().name),
@@ -110,13 +112,15 @@ def _manifests(root: Path, paths: Sequence[str]) -> tuple[Manifest, ...]:
         ),
         key=lambda path: (path.count("/"), path),
     )
-    found = (manifest(path.split("/")[-1], _text(root / path)) for path in near[:12])
-    return tuple(each for each in found if each)
+    texts = ((path.split("/")[-1], text_within(root, path, MOST_BYTES)) for path in near)
+    found = (manifest(name, text) for name, text in texts if text.strip())
+    return tuple(each for each in found if each)[:MOST_MANIFESTS]
 
 
 def _about(root: Path, manifests: Sequence[Manifest]) -> str:
     """What a manifest says, and the first paragraph of the README."""
-    readme = next((text for name in READMES if (text := _text(root / name))), "")
+    texts = (text_within(root, name, MOST_BYTES) for name in READMES)
+    readme = next((text for text in texts if text.strip()), "")
     said = next((each.description for each in manifests if each.description), "")
     return " ".join(dict.fromkeys(filter(None, (said, _first_paragraph(readme)))))[:600]
 
@@ -146,21 +150,6 @@ def _scripts(root: Path) -> tuple[str, ...]:
 def _state(root: Path) -> tuple[str, ...]:
     log = git_read.latest(root, 6).text()
     return tuple(line for line in (log or "").splitlines() if line.strip())
-
-
-def _head(path: Path) -> str:
-    try:
-        with path.open("rb") as file:
-            return file.read(HEAD_BYTES).decode("utf-8", "replace")
-    except OSError:
-        return ""
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8", errors="replace")[:200_000]
-    except OSError:
-        return ""
 
 
 def by_folder(sources: Sequence[SourceFile]) -> Mapping[str, list[SourceFile]]:

@@ -9,9 +9,6 @@ from foundry.conversation.retrieval.query import parse
 from foundry.conversation.retrieval.signals import collect
 from foundry.conversation.retrieval.upkeep import current_index
 
-EVIDENCE = ("content", "path", "told", "exact_path")
-"""What the text itself says; lately changed files alone are no answer."""
-
 
 class Found(NamedTuple):
     """A file by its path from the project's root; `score` in [0, 1] is how likely it matters."""
@@ -27,7 +24,5 @@ def find(root: Path, text: str, limit: int = 10) -> tuple[Found, ...]:
         return ()
     index = current_index(root)
     order, signals = collect(index, query, lambda path: read(root, path).decode("utf-8", "replace"))
-    if not any(signals[name] for name in EVIDENCE):
-        return ()
     ranked = rank(index, query, order, signals)
     return tuple(Found(index.paths[number], round(score, 3)) for number, score in ranked[:limit])

@@ -62,6 +62,12 @@ def read_log(log: str, numbers: Mapping[str, int]) -> list[Commit]:
     return commits
 
 
+def unfinished(listed: str, numbers: Mapping[str, int]) -> list[Commit]:
+    """The work that no commit has yet, as the newest of them; it has no message."""
+    files = [numbers[name] for name in listed.split("\0") if name in numbers]
+    return [Commit({}, "", files)] if 0 < len(files) <= MOST_FILES else []
+
+
 def _entries(log: str) -> Iterator[tuple[str, list[tuple[str, str, str]]]]:
     for entry in log.split("\x01")[1:]:
         fields = entry.split("\x02")

@@ -1,7 +1,9 @@
 """From signals to a ranking with scores: a linear model whose weights are data.
 
 Each signal counts as a share of its best value among the candidates, so that weights hold in any
-repository; it counts twice, as it is and by its square root, which tells a little from nothing.
+repository; by the root of that share, which tells a little from nothing; by the share again for
+every bit of the query's length, since what decides for three words does not for a page; and by the
+logarithm of its value as it is, since the best of nothing much is not much.
 `weights.json` is fitted by `scripts/fit-retrieval` on commits of other projects.
 """
 
@@ -35,7 +37,7 @@ def rank(
     model = json.loads(WEIGHTS.read_text())
     source = sources(index, order)
     others = [n for n in order if index.kinds[n] != Kind.SOURCE][:CANDIDATES]
-    points = _points(index, model, source, [*source, *others], signals)
+    points = _points(index, query, model, source, [*source, *others], signals)
     named = [n for n in others if signals["exact_path"].get(n)]
     chances = _chances(model, points, [*source, *named] or others)
     for number in others:
@@ -57,6 +59,11 @@ def shares(values: Scores, source: Sequence[int], candidates: Sequence[int]) -> 
     return [min(1.0, values.get(number, 0.0) / top) for number in candidates]
 
 
+def length(query: Query) -> float:
+    """How much a query says, as the model counts it."""
+    return math.log1p(len(query.terms))
+
+
 def log_odds(share: float) -> float:
     """The logarithm of a probability's odds, finite for 0 and 1 too."""
     return math.log((share + _LEAST) / (1 - share + _LEAST))
@@ -64,16 +71,21 @@ def log_odds(share: float) -> float:
 
 def _points(
     index: Index,
+    query: Query,
     model: Mapping[str, Any],
     source: Sequence[int],
     candidates: Sequence[int],
     signals: Mapping[str, Scores],
 ) -> Scores:
     points = dict.fromkeys(candidates, 0.0)
-    for name, (plain, root) in model["signals"].items():
-        of_candidates = shares(signals[name], source, candidates)
+    long = length(query)
+    for name, (plain, root, longer, amount) in model["signals"].items():
+        values = signals[name]
+        of_candidates = shares(values, source, candidates)
         for number, share in zip(candidates, of_candidates, strict=True):
-            points[number] += plain * share + root * math.sqrt(share)
+            if share:
+                points[number] += (plain + longer * long) * share + root * math.sqrt(share)
+                points[number] += amount * math.log1p(values[number])
     for number in candidates:
         own = traits(index, number)
         points[number] += sum(weight * own[name] for name, weight in model["traits"].items())

@@ -1,6 +1,7 @@
-"""The best passage of a file for a query, and words of the query that meet in one name."""
+"""The best passage of a file for a query, and words of the query that meet in it."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from itertools import pairwise
 from typing import NamedTuple
 
 from foundry.conversation.retrieval.words import IDENTIFIER, terms
@@ -20,15 +21,32 @@ class Scored(NamedTuple):
     """The most that distinct terms weigh within one name or two neighbouring ones."""
     best_subject: float = 0.0
     meeting_subject: float = 0.0
+    phrases: float = 0.0
+    """What the pairs of terms weigh that follow one another in the query and here."""
+    phrase: float = 0.0
+    """The heaviest of these pairs."""
+    phrases_subject: float = 0.0
+    phrase_subject: float = 0.0
+
+
+Pair = tuple[str, str]
 
 
 class Passages:
     """Scores texts against one query; weights are those of its terms, rarity included."""
 
-    def __init__(self, weights: Mapping[str, float], subject: Mapping[str, float]) -> None:
+    def __init__(
+        self,
+        weights: Mapping[str, float],
+        subject: Mapping[str, float],
+        pairs: Iterable[Pair] = (),
+        subject_pairs: Iterable[Pair] = (),
+    ) -> None:
         self._weights = weights
         self._subject = subject
         self._matches = _Matches(weights)
+        self._pairs = _weighed(pairs, weights)
+        self._subject_pairs = _weighed(subject_pairs, weights)
 
     def score(self, text: str) -> Scored:
         """The scores of one file."""
@@ -41,12 +59,15 @@ class Passages:
         best, rest = _two_best(bags, self._weights)
         subject, _ = _two_best(bags, self._subject)
         together = _met(hits)
+        followed = _followed(hits, self._pairs)
         return Scored(
             best,
             rest,
             max((_heaviest(each, self._weights) for each in together), default=0.0),
             subject,
             max((_heaviest(each, self._subject) for each in together), default=0.0),
+            *_phrases(followed, self._pairs),
+            *_phrases(followed, self._subject_pairs),
         )
 
 
@@ -100,3 +121,29 @@ def _met(hits: Hits) -> set[frozenset[str]]:
 def _heaviest(met: frozenset[str], weights: Mapping[str, float]) -> float:
     known = sorted((weights[term] for term in met if term in weights), reverse=True)[:3]
     return sum(known) if len(known) > 1 else 0.0
+
+
+def _weighed(pairs: Iterable[Pair], weights: Mapping[str, float]) -> dict[Pair, float]:
+    return {(a, b): weights[a] + weights[b] for a, b in pairs if a in weights and b in weights}
+
+
+def _followed(hits: Hits, pairs: Mapping[Pair, float]) -> dict[Pair, int]:
+    """How often the terms of each pair follow one another, in one name or two neighbouring ones."""
+    found: dict[Pair, int] = {}
+    last_place, last = -9, ""
+    for place, names in hits:
+        words = [name for name in names if name[0] != "="]
+        if place == last_place + 1:
+            words.insert(0, last)
+        for pair in pairwise(words):
+            if pair in pairs:
+                found[pair] = found.get(pair, 0) + 1
+        last_place, last = place, words[-1] if words else ""
+    return found
+
+
+def _phrases(followed: Mapping[Pair, int], pairs: Mapping[Pair, float]) -> tuple[float, float]:
+    """(the weight of all pairs, that of the heaviest)."""
+    known = {pair: times for pair, times in followed.items() if pair in pairs}
+    whole = sum(pairs[pair] * times / (times + 1) for pair, times in known.items())
+    return whole, max((pairs[pair] for pair in known), default=0.0)

@@ -57,6 +57,9 @@ class Query(NamedTuple):
     """Identifiers that are written out, folded (`=parserequest`), and words in backticks."""
     compounds: frozenset[str]
     """Neighbouring words written as one identifier, as `=backlogplan` for `backlog plan`."""
+    pairs: frozenset[tuple[str, str]]
+    """Terms that follow one another, stop words left out."""
+    subject_pairs: frozenset[tuple[str, str]]
     quoted: frozenset[str]
     """What stands in backticks or quotes, and options such as `--dry-run`: found literally."""
     paths: frozenset[str]
@@ -89,6 +92,8 @@ def parse(text: str) -> Query:
         first,
         names,
         frozenset(_compounds(text)) - names,
+        _pairs(text),
+        _pairs(subject),
         frozenset(next(filter(None, each)) for each in _QUOTED.findall(text)),
         frozenset(path.lower().removeprefix("./") for path in _PATH.findall(text)),
         scope_of(subject),
@@ -111,6 +116,14 @@ def _names(text: str) -> frozenset[str]:
         if len(words) == 1:
             names.update(terms(words[0]))
     return frozenset(names)
+
+
+def _pairs(text: str) -> frozenset[tuple[str, str]]:
+    found: set[tuple[str, str]] = set()
+    for line in text.splitlines():
+        words = [t for name in IDENTIFIER.findall(line) for t in terms(name) if t[0] != "="]
+        found.update((a, b) for a, b in pairwise(words) if a != b)
+    return frozenset(found)
 
 
 def _compounds(text: str) -> set[str]:

@@ -16,6 +16,9 @@ repositories P@1 was 64.9% with 15 source files, 65.1% with 30, 65.4% with twice
 88.1, 88.6 and 88.5%."""
 DEFINING = 80
 """So many files have their definitions looked at one by one."""
+EVIDENCE = ("content", "path", "told", "exact_path")
+"""What the text itself says; files that merely changed lately or lie near are no answer. Of 8,253
+files that 4,828 commits changed it loses 51, which is 0.2 points of hit@5 and of R@10."""
 FOREMOST, LEADING = 5, 40
 """So many files are asked what changes along with them, and what they import or are imported by."""
 Read = Callable[[str], str]
@@ -23,7 +26,10 @@ Read = Callable[[str], str]
 
 
 def collect(index: Index, query: Query, read: Read) -> tuple[list[int], dict[str, Scores]]:
-    """The files in a rough order, and each signal's value by file; missing ones are zero."""
+    """The files that there is evidence for in a rough order; each signal's values by file.
+
+    Missing values are zero.
+    """
     found = _from_index(index, query) | _from_history(index, query)
     rough = _rough(found)
     order = sorted(rough, key=lambda number: (-rough[number], number))
@@ -38,7 +44,7 @@ def collect(index: Index, query: Query, read: Read) -> tuple[list[int], dict[str
         index, subject, order[:DEFINING]
     )
     found["rough"] = rough
-    return order, found
+    return [n for n in order if any(found[name].get(n) for name in EVIDENCE)], found
 
 
 def _from_index(index: Index, query: Query) -> dict[str, Scores]:
@@ -139,7 +145,7 @@ def _from_passages(
     weights: Mapping[str, float],
     subject: Mapping[str, float],
 ) -> dict[str, Scores]:
-    passages = Passages(weights, subject)
+    passages = Passages(weights, subject, query.pairs, query.subject_pairs)
     scored = {number: passages.score(text) for number, text in texts.items()}
     return {
         "passage": {number: each.best for number, each in scored.items()},
@@ -147,6 +153,10 @@ def _from_passages(
         "meeting": {number: each.meeting for number, each in scored.items()},
         "passage_subject": {number: each.best_subject for number, each in scored.items()},
         "meeting_subject": {number: each.meeting_subject for number, each in scored.items()},
+        "phrases": {number: each.phrases for number, each in scored.items()},
+        "phrase": {number: each.phrase for number, each in scored.items()},
+        "phrases_subject": {number: each.phrases_subject for number, each in scored.items()},
+        "phrase_subject": {number: each.phrase_subject for number, each in scored.items()},
         "quoted": _quoted(query, texts),
     }
 

@@ -7,7 +7,7 @@ from foundry.conversation.retrieval import cache
 from foundry.conversation.retrieval.analysis import Plain, analyse_all, plain
 from foundry.conversation.retrieval.facts import Facts
 from foundry.conversation.retrieval.files import Stamp, stamps
-from foundry.conversation.retrieval.history import COMMITS, read_log
+from foundry.conversation.retrieval.history import COMMITS, read_log, unfinished
 from foundry.conversation.retrieval.index import Index, build
 from foundry.store import git_read
 
@@ -39,10 +39,12 @@ def _log(root: Path, commit: str) -> git_read.Reading | None:
 
 def _renewed(root: Path, commit: str, now: dict[str, Stamp], log: git_read.Reading | None) -> Index:
     begun = time.time_ns()
+    under_way = git_read.unfinished(root)
     facts = _facts(root, now)
     numbers = {path: number for number, path in enumerate(facts)}
     text = log.text() if log else None
-    index = build(facts, read_log(text or "", numbers))
+    commits = read_log(text or "", numbers)
+    index = build(facts, unfinished(under_way.text() or "", numbers) + commits)
     sure = {name: stamp if stamp[2] < begun - _RACY else _NEVER for name, stamp in now.items()}
     stored = {name: (sure[name], plain(each)) for name, each in facts.items()}
     cache.save(cache.file_for(root, "facts"), stored)

@@ -2,9 +2,9 @@
 
 A token is four characters of canonical JSON, over tools, then system, then messages. A prefix
 that ends in a cache breakpoint is remembered; a later request reads the longest remembered
-prefix that ends at one of its breakpoints or in the blocks just before it. Not modelled: the
-cache's time to live (nothing is ever forgotten), and that a change of tool_choice or thinking
-drops cached messages.
+prefix that ends at one of its breakpoints or in the blocks just before it. Another wish to think
+loses the cached messages, but not tools and system. Not modelled: the cache's time to live
+(nothing is ever forgotten), and that a change of tool_choice drops cached messages.
 """
 
 import json
@@ -44,7 +44,10 @@ def measure(request: Mapping[str, Any]) -> Prompt:
     prefix, characters = hash(request.get("model")), 0
     prefixes: list[tuple[int, int]] = []
     breakpoints: list[int] = []
+    thinking = _canonical(request.get("thinking"))
     for owner, block in _blocks(request):
+        if owner not in ("tool", "system"):
+            owner = f"{owner}{thinking}"  # noqa: PLW2901
         text = owner + _canonical(_without_breakpoint(block))
         prefix = hash((prefix, text))
         characters += len(text)

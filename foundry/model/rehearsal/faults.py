@@ -156,6 +156,8 @@ def error_of(fault: Fault) -> ApiError:
 
 
 def _half(block: Mapping[str, Any]) -> dict[str, Any]:
+    if block["type"] == "thinking":
+        return {"type": "thinking", "thinking": block["thinking"][: len(block["thinking"]) // 2]}
     if block["type"] != "tool_use":
         return {**block, "text": block["text"][: len(block["text"]) // 2]}
     arguments = sse.compact(block["input"])

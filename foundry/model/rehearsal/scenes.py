@@ -4,6 +4,10 @@ scenes:
   - name: scout                       # in ids and messages; by default its first match
     match: "Step: scout"              # or a list: all must occur in the first user message
     unless: "Iteration: 2"            # or a list: none may
+    rounds:                           # of thinking before the first turn; left out: none
+      - say: The parser is the risk.
+        call: continue_thinking
+        with: {continueThinking: false}
     turns:
       - say: Let me look around.      # text, then the call: one reply
         call: list_files
@@ -18,6 +22,7 @@ scenes:
         fault: {kind: reset, after: 3}    # fields of Fault
         usage: {input_tokens: 150000}     # instead of the bill
         stop: max_tokens                  # instead of the derived stop_reason
+        think: Hm, why that?              # a thought of the model's own, before its words
 shared: ...                           # ignored: a place for YAML anchors
 """
 
@@ -30,7 +35,7 @@ from pydantic import BeforeValidator, Field, ValidationError, model_validator
 
 from foundry.errors import InputError
 from foundry.model.rehearsal.faults import Fault
-from foundry.model.rehearsal.script import Scene, SceneScript, Turn, call, say
+from foundry.model.rehearsal.script import Scene, SceneScript, Turn, call, say, think
 from foundry.schema.base import Value
 from foundry.schema.messages import Block, Usage
 
@@ -45,6 +50,7 @@ Strings = Annotated[list[str], BeforeValidator(_as_list)]
 class _Part(Value):
     """One mapping of a turn."""
 
+    think: str = ""
     say: str = ""
     call: str = ""
     arguments: dict[str, Any] | None = Field(default=None, alias="with")
@@ -56,28 +62,33 @@ class _Part(Value):
     def _whole(self) -> "_Part":
         if self.arguments is not None and not self.call:
             raise ValueError("`with` needs a `call`")
-        if not (self.say.strip() or self.call or self.fault or self.stop):
-            raise ValueError("a turn needs `say`, `call`, `fault` or `stop`")
+        if not (self.say.strip() or self.think or self.call or self.fault or self.stop):
+            raise ValueError("a turn needs `say`, `think`, `call`, `fault` or `stop`")
         return self
 
     def blocks(self) -> list[Block]:
-        texts = [say(self.say)] if self.say.strip() else []
+        texts = [think(self.think)] if self.think.strip() else []
+        texts += [say(self.say)] if self.say.strip() else []
         calls = [call(self.call, **(self.arguments or {}))] if self.call else []
         return [*texts, *calls]
+
+
+Reply = Annotated[list[_Part], BeforeValidator(_as_list), Field(min_length=1)]
 
 
 class _Scene(Value):
     match: Annotated[Strings, Field(min_length=1)]
     unless: Strings = Field(default_factory=list)
     name: str = ""
-    turns: list[Annotated[list[_Part], BeforeValidator(_as_list), Field(min_length=1)]] = Field(
-        min_length=1
-    )
+    rounds: list[Reply] = Field(default_factory=list)
+    turns: list[Reply] = Field(min_length=1)
 
     def scene(self) -> Scene:
         name = self.name or self.match[0]
-        turns = (_turn(f"{_slug(name)}_{n}", parts) for n, parts in enumerate(self.turns, 1))
-        return Scene(name, tuple(self.match), tuple(turns), tuple(self.unless))
+        slug = _slug(name)
+        turns = (_turn(f"{slug}_{n}", parts) for n, parts in enumerate(self.turns, 1))
+        rounds = (_turn(f"{slug}_round_{n}", parts) for n, parts in enumerate(self.rounds, 1))
+        return Scene(name, tuple(self.match), tuple(turns), tuple(self.unless), tuple(rounds))
 
 
 class _Document(Value):

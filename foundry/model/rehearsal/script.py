@@ -4,6 +4,7 @@ Nothing is remembered between requests, so a build that was killed goes on with 
 if it were the old one.
 """
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -41,6 +42,11 @@ def say(text: str) -> Block:
     return {"type": "text", "text": text}
 
 
+def think(text: str) -> Block:
+    """A thought; the server signs it."""
+    return {"type": "thinking", "thinking": text}
+
+
 def call(tool: str, **arguments: Any) -> Block:
     """A tool call with its arguments."""
     return {"type": "tool_use", "name": tool, "input": arguments}
@@ -56,13 +62,15 @@ class Scene:
     """The turns of one conversation.
 
     It plays in a conversation whose first user message holds all of `match` and none of
-    `unless`.
+    `unless`. `rounds` are those of thinking before its first turn; without any the model does its
+    work instead, also where it is asked to think.
     """
 
     name: str
     match: tuple[str, ...]
     turns: tuple[Turn, ...]
     unless: tuple[str, ...] = ()
+    rounds: tuple[Turn, ...] = ()
 
     def plays(self, text: str) -> bool:
         """Whether this scene answers a conversation that begins with `text`."""
@@ -83,14 +91,20 @@ class SceneScript:
         scene = next((scene for scene in self.scenes if scene.plays(text)), None)
         if scene is None:
             raise ApiError(400, f"no scene matches: {text[:200]}")
-        number = assistant_turns(request)
-        if number >= len(scene.turns):
-            raise ApiError(
-                400,
-                f"the rehearsal has no turn {number + 1} for scene {scene.name!r}, "
-                f"which ends after {len(scene.turns)}",
-            )
-        return scene.turns[number]
+        number, asked = assistant_turns(request), asked_round(request)
+        if asked and scene.rounds and number == 0:
+            return _numbered("round", asked - 1, scene.name, scene.rounds)
+        return _numbered("turn", number, scene.name, scene.turns)
+
+
+def _numbered(what: str, number: int, scene: str, turns: tuple[Turn, ...]) -> Turn:
+    if number < len(turns):
+        return turns[number]
+    raise ApiError(
+        400,
+        f"the rehearsal has no {what} {number + 1} for scene {scene!r}, "
+        f"which ends after {len(turns)}",
+    )
 
 
 def first_user_text(request: Request) -> str:
@@ -100,6 +114,16 @@ def first_user_text(request: Request) -> str:
             blocks = blocks_of(message["content"])
             return "\n".join(b["text"] for b in blocks if b.get("type") == "text")
     return ""
+
+
+def asked_round(request: Request) -> int:
+    """The number of the round of thinking that a request asks for; 0 where it asks for a turn."""
+    last = blocks_of(request["messages"][-1]["content"])[-1]
+    found = _ROUND.match(last.get("text", ""))
+    return int(found[1]) if found else 0
+
+
+_ROUND = re.compile(r"(?s)(?:.*\n)?Round (\d+) of at most \d+\.[^\n]*$")
 
 
 def assistant_turns(request: Request) -> int:

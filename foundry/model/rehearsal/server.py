@@ -26,6 +26,7 @@ from foundry.model.rehearsal.rules import (
     check_request,
 )
 from foundry.model.rehearsal.script import Script, Turn
+from foundry.model.rehearsal.thoughts import check_thinking, check_thoughts, with_thoughts
 from foundry.model.rehearsal.wire import Delivery, HttpRequest
 from foundry.schema.messages import Usage
 
@@ -142,6 +143,8 @@ class RehearsalServer:
     def _message(self, request: HttpRequest) -> Delivery:
         body = self._read(request)
         check_request(body)
+        check_thinking(body)
+        check_thoughts(body)
         prompt = measure(body)
         check_breakpoints(len(prompt.breakpoints))
         turn = self._script(body)
@@ -152,7 +155,7 @@ class RehearsalServer:
         if prompt.tokens > self.window:
             sizes = f"{prompt.tokens} tokens > {self.window} maximum"
             raise ApiError(400, f"prompt is too long: {sizes}")
-        message = _compose(turn, key, body["model"])
+        message = _compose(turn, key, body)
         message = alter(fault, message) if fault else message
         message["usage"] = self._bill(turn, prompt, message["content"])
         return deliver_message(message, streamed=bool(body.get("stream")), fault=fault)
@@ -204,9 +207,9 @@ class RehearsalServer:
         }
 
 
-def _compose(turn: Turn, key: str, model: str) -> dict[str, Any]:
+def _compose(turn: Turn, key: str, body: Mapping[str, Any]) -> dict[str, Any]:
     """The message of the API that this turn stands for; ids are the same every time."""
-    content = [dict(block) for block in turn.content]
+    content = with_thoughts(turn.content, body)
     calls = [block for block in content if block["type"] == "tool_use"]
     for number, block in enumerate(calls, 1):
         block.setdefault("id", f"toolu_{key}_{number}")
@@ -214,7 +217,7 @@ def _compose(turn: Turn, key: str, model: str) -> dict[str, Any]:
         "id": f"msg_{key}",
         "type": "message",
         "role": "assistant",
-        "model": model,
+        "model": body["model"],
         "content": content,
         "stop_reason": turn.stop_reason or ("tool_use" if calls else "end_turn"),
         "stop_sequence": None,

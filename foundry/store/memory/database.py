@@ -22,7 +22,7 @@ PATIENCE_SECONDS = 30.0
 _DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 _FULL = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR)
 _BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
-_CACHE_KIB = 32_000
+_CACHE_KIB = 4_000
 
 
 FileId = tuple[int, int]

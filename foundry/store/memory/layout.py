@@ -7,7 +7,7 @@ look in: for each entry the terms of its words and of its calls, without their o
 
 import sqlite3
 
-ANALYSIS = 1
+ANALYSIS = 2
 """Of the terms in `said` and `done`: raise it when they are made differently, and they are made
 anew."""
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 
 from foundry.schema.base import Json
-from foundry.schema.memory import MemorySummary, Moment
+from foundry.schema.memory import RECALL, MemorySummary, Moment
 from foundry.schema.words import IDENTIFIER, terms
 
 LONGEST = 16_000
@@ -26,11 +26,15 @@ def said(moment: Moment, summaries: Iterable[MemorySummary]) -> set[str]:
 
 
 def done(moment: Moment) -> set[str]:
-    """The terms of an entry's files, calls, results and state."""
+    """The terms of an entry's files, calls, results and state.
+
+    What it recalled is not its own: a search finds where that was first.
+    """
     snapshot = moment.snapshot
     texts = [touched.path for touched in snapshot.files]
     for call in snapshot.calls:
-        texts += [*strings(call.arguments), call.result]
+        if call.tool != RECALL:
+            texts += [*strings(call.arguments), call.result]
     return distinct([*texts, *strings(snapshot.state)])
 
 

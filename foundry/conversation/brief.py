@@ -1,0 +1,100 @@
+"""What a conversation starts from, what remains of it, and who hears of it meanwhile."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+from pydantic import BaseModel
+
+from foundry.errors import ModelUnavailable
+from foundry.schema.events import Observer
+from foundry.schema.journal import Spend
+from foundry.schema.memory import Draft
+from foundry.schema.messages import Block, Message, Usage
+from foundry.schema.workflow import Reflection
+from foundry.tools.base import Toolset
+
+Reason = Literal[
+    "submitted", "not_submitted", "rejected", "refused", "context_full", "restart", "cut", "turns",
+    "minutes", "budget", "deadline", "unavailable",
+]  # fmt: skip
+"""`restart`: the threshold was reached, and the step wants to begin afresh then. `unavailable`:
+the model's server failed, and what was done before counts."""
+
+Purpose = Literal["turn", "reflection"]
+"""What a model is called for: a turn of the conversation, or a round of thinking before one."""
+
+
+def nothing() -> str:
+    """Where there is nothing to tell."""
+    return ""
+
+
+UNTHINKING = Reflection(mode="off")
+
+
+@dataclass(frozen=True, slots=True)
+class Brief:
+    """All that a conversation starts from."""
+
+    id: str
+    step: str
+    system: tuple[Block, ...]
+    opening: tuple[Block, ...]
+    tools: Toolset
+    reflection: Reflection = UNTHINKING
+    """Whether it thinks, and how (conversation/reflection/)."""
+    workspace: Callable[[], str] = nothing
+    """How things stand now, for a round of thinking."""
+    memory: Callable[[], str] = nothing
+    """The accumulated summaries of the memory; nothing where there is nothing to recall."""
+    keeps: bool = False
+    """Whether what was done before the model's server failed is an outcome, too."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """All that remains of a conversation."""
+
+    reason: Reason
+    submission: BaseModel | None
+    detail: str
+    spend: Spend
+    rejections: tuple[str, ...] = ()
+    known: str = ""
+    """With `restart`: what the conversation found out, for the one that comes after it."""
+    said: str = ""
+    """The model's last words."""
+    failure: ModelUnavailable | None = None
+    """With `unavailable`: how the model's server failed."""
+
+
+@dataclass(frozen=True, slots=True)
+class TurnDone:
+    """A model call with the results of its tool calls."""
+
+    number: int
+    """From 1."""
+    messages: tuple[Message, ...]
+    """The reply, and the message with the results."""
+    began: datetime
+    ended: datetime
+    tokens: int
+    """Of the whole context after it: what sending it again costs."""
+    summary: Draft | None = None
+    """What the rounds of thinking before it settled on, made whole by code: no failed command,
+    changed file or error of the turn is missing. None where nobody wrote one."""
+    thoughts: str = ""
+    """What was thought in rounds before it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Watchers:
+    """Who hears of a conversation while it goes on."""
+
+    observe: Observer
+    record: Callable[[Message], None]
+    spent: Callable[[Usage, float | None, Purpose], None]
+    on_text: Callable[[str], None] | None = None
+    turned: Callable[[TurnDone], None] = lambda _: None

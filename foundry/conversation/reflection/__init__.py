@@ -1,0 +1,1 @@
+"""Thinking before acting: short rounds in which a model may recall what was done before."""

@@ -1,0 +1,124 @@
+"""Circular runs in this process: a small project, threads that play in it, and what they left."""
+
+import json
+import subprocess
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from foundry.engine.circular.begin import Asked, begun, circular_wish
+from foundry.engine.circular.go_on import resumed
+from foundry.engine.circular.history import states_of
+from foundry.engine.session import Watch
+from foundry.model.rehearsal.script import SceneScript, Turn, call, turn
+from foundry.schema.circular import IterationState
+from foundry.schema.events import Event
+from foundry.schema.run import RunOptions
+from tests.support.builds import FAST, MODEL, Built, git, patient
+from tests.support.rehearsals import submit, write
+from tests.support.workflows import plays
+
+TASK = "Replace old() by new() everywhere."
+CHECK = "! grep -rn 'old()' --include='*.py' ."
+"""Holds when nothing is left."""
+
+
+def repository(folder: Path, **files: str) -> Path:
+    """A committed project: `test_a_py="..."` is test_a.py."""
+    folder.mkdir(parents=True)
+    for name, text in files.items():
+        (folder / ".".join(name.rsplit("_", 1))).write_text(text)
+    for words in (("init", "-q"), ("add", "."), ("commit", "-q", "-m", "as it was")):
+        subprocess.run(["git", *words], cwd=folder, check=True)
+    return folder
+
+
+def done(**more: Any) -> Turn:
+    return submit(**{"verdict": "done", "evidence": "grep finds nothing", **more})
+
+
+def more(*left: str, **fields: Any) -> Turn:
+    return submit(verdict="more", evidence="looked at it", remaining=left or ["b.py"], **fields)
+
+
+def work(number: int) -> str:
+    return f"iterations[{number}]/work"
+
+
+def doubt(number: int, which: str = "doubt") -> str:
+    return f"iterations[{number}]/{which}"
+
+
+class Circular(Built):
+    """A circular run that ended or paused in this process."""
+
+    @classmethod
+    def run(
+        cls,
+        server: Any,
+        folder: Path,
+        *,
+        prompt: str = TASK,
+        ask: Callable[[str], bool | None] = lambda _question: None,
+        observe: Callable[[Event], None] = lambda _event: None,
+        checks: Sequence[str] = (CHECK,),
+        **options: Any,
+    ) -> "Circular":
+        """`options` are fields of Asked or of the Wish."""
+        events: list[Event] = []
+
+        def hear(event: Event) -> None:
+            events.append(event)
+            observe(event)
+
+        names = set(Asked.__dataclass_fields__) & set(options)
+        asked = {name: options.pop(name) for name in names}
+        wish = circular_wish(Asked(prompt=prompt, folder=folder, checks=tuple(checks), **asked))
+        from dataclasses import replace
+
+        wish = replace(wish, model=MODEL, base_url=server.url, **options)
+        with patient(FAST, 5):
+            ended = begun(wish, Watch(hear, ask=ask))
+        return cls(ended, server, folder, events)
+
+    def go_on(
+        self,
+        *,
+        accept: bool | None = None,
+        ask: Callable[[str], bool | None] = lambda _question: None,
+        **changes: Any,
+    ) -> Any:
+        """Resume, as `foundry circular resume` does."""
+
+        def change(kept: RunOptions) -> RunOptions:
+            return kept.model_copy(update={"base_url": self.server.url, **changes})
+
+        with patient(FAST, 5):
+            watch = Watch(self.events.append, ask=ask)
+            self.ended = resumed(self.folder, change, watch, {}, accept=accept)
+        return self.ended
+
+    @property
+    def states(self) -> tuple[IterationState, ...]:
+        return states_of(self.journal)
+
+    @property
+    def state(self) -> Any:
+        return json.loads(self.artifact("circular/state.json"))
+
+    def artifact(self, name: str) -> str:
+        return self.project.artifact(name).read_text()
+
+    def told(self, step: str) -> str:
+        """The opening of a step's first conversation."""
+        from foundry.model.rehearsal.script import first_user_text
+        from tests.support.builds import step_of
+
+        bodies = [each.body for each in self.server.requests if each.path == "/v1/messages"]
+        return next(first_user_text(body) for body in bodies if step_of(body) == step)
+
+    def git(self, *words: str) -> str:
+        return git(self.project.root, *words)
+
+
+__all__ = ["SceneScript", "call", "plays", "turn", "write"]
