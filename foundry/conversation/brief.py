@@ -22,7 +22,7 @@ Reason = Literal[
 """`restart`: the threshold was reached, and the step wants to begin afresh then. `unavailable`:
 the model's server failed, and what was done before counts."""
 
-Purpose = Literal["turn", "reflection"]
+Purpose = Literal["turn", "reflection", "compaction"]
 """What a model is called for: a turn of the conversation, or a round of thinking before one."""
 
 

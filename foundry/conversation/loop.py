@@ -8,6 +8,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import partial
 from typing import Any, Literal
 
 from pydantic import BaseModel
@@ -253,9 +254,12 @@ class _Conversation:
     def _writer(self) -> Writer | None:
         if self.allowance.budget.compaction != "model":
             return None
-        return model_writer(
-            self.model, lambda reply: self.calls.pay(reply.usage), self._longest_reply()
-        )
+        return model_writer(self.model, partial(self._written_up, now()), self._longest_reply())
+
+    def _written_up(self, begun: datetime, reply: Reply) -> None:
+        cost = self.calls.pay(reply.usage, "compaction")
+        seconds, share = (now() - begun).total_seconds(), self.thread.gauge.state.share
+        self.calls.tell(reply, cost, seconds, self.thread.turns, share, "compaction")
 
     def _longest_reply(self) -> int:
         wanted = min(self.model.max_output, REPLY_TOKENS)

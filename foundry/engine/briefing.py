@@ -49,7 +49,7 @@ LISTED_TASKS = 60
 def opening(desk: Desk, conversation: str) -> tuple[Block, ...]:
     """The first message of a step's conversation."""
     template = desk.instruction.step.template or STEP
-    values = {**_common(desk), **disclosed(desk), **_special(desk)}
+    values = {**_common(desk), **disclosed(desk), **_special(desk, conversation)}
     without = render(template, {**values, "memory": ""}, desk.templates)
     memory = _memory(desk, conversation, values, without)
     return render(template, {**values, "memory": memory}, desk.templates) if memory else without
@@ -125,7 +125,7 @@ def _common(desk: Desk) -> dict[str, Any]:
     }
 
 
-def _special(desk: Desk) -> dict[str, Any]:
+def _special(desk: Desk, conversation: str) -> dict[str, Any]:
     match desk.instruction.step.contract:
         case "builder":
             task = desk.task()
@@ -134,10 +134,10 @@ def _special(desk: Desk) -> dict[str, Any]:
                 "task": task,
                 "components": views.components(plan, _reach(plan, task)) if plan else "",
                 "earlier": _earlier(desk, task),
-                "excerpts": _excerpts(desk, f"{task.title}\n{task.description}"),
+                "excerpts": _excerpts(desk, conversation, f"{task.title}\n{task.description}"),
             }
         case "scout" if desk.context.get("existing"):
-            return {"excerpts": _excerpts(desk, desk.start.spec)}
+            return {"excerpts": _excerpts(desk, conversation, desk.start.spec)}
         case "fix-plan" | "fix":
             results = read_text(desk.project, results_name(desk.iteration)) or ""
             fixes = read_text(desk.project, fixes_name(desk.iteration)) or ""
@@ -171,14 +171,14 @@ def _read(root: Path, name: str) -> str:
         return ""
 
 
-def _excerpts(desk: Desk, text: str) -> str:
+def _excerpts(desk: Desk, conversation: str, text: str) -> str:
     """What of the project the text is about, so that a conversation need not search for it."""
     begun = time.perf_counter()
     found = excerpts(desk.project.root, text, EXCERPTS)
     files = tuple(f"read {line[3:]}" for line in found.split("\n") if line.startswith("## "))
     if files:
         tokens, seconds = estimate([text_block(found)]), time.perf_counter() - begun
-        desk.observe(Retrieved(desk.instruction.id, "", files, tokens, seconds))
+        desk.observe(Retrieved(desk.instruction.id, conversation, files, tokens, seconds))
     return found
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from foundry.conversation.overview.refresh import renewed
 from foundry.engine import views
 from foundry.engine.desk import Desk, own_files, scratch
 from foundry.engine.junit import read_junit, report_file
@@ -12,7 +13,7 @@ from foundry.schema.checks import CheckKind, CheckResult, result_of
 from foundry.schema.events import Note
 from foundry.schema.plan import Check, Checks
 from foundry.store.artifacts import read_checks
-from foundry.store.project import FINAL_REPORT, FOLDER, ITERATION_COUNT, results_name
+from foundry.store.project import CONTEXT, FINAL_REPORT, FOLDER, ITERATION_COUNT, results_name
 from foundry.store.trees import remove_tree
 
 MAX_FIXES = 3
@@ -41,6 +42,8 @@ def run_checks(desk: Desk) -> tuple[Result, tuple[CheckResult, ...]]:
         results_name(iteration): views.test_results(iteration, checks, changed),
         ITERATION_COUNT: f"{iteration}\n",
     }
+    if context := renewed(desk.project.root):  # the conversations that follow start from it
+        artifacts[CONTEXT] = context
     if settled:
         artifacts[FINAL_REPORT] = views.final_report(iteration, passed, checks)
     failing = sum(1 for check in checks if not check.holds)

@@ -23,8 +23,8 @@ from typing import Any
 from scripts.benchmarks.figure import Figure
 
 SURE = 0.7
-"""The threshold of abstention: about half of the cases that the weights are fitted on pass it. Fixed
-before the repositories that are kept aside were seen."""
+"""The threshold of abstention: what about half of the cases pass that the weights are fitted on.
+Fixed before the repositories that are kept aside were seen."""
 GOALS = {"P1": 70.0, "hit5": 90.0, "hit10": 95.0, "R10": 90.0}
 NAMES = {"P1": "P@1", "hit5": "hit@5", "hit10": "hit@10", "R10": "R@10"}
 WARM, COLD = 0.3, 1.5

@@ -175,6 +175,14 @@ def test_a_builder_is_told_its_task_and_what_was_made_before(healed):
     assert "Write hello-2.txt" not in first
 
 
+def test_what_follows_the_first_checks_starts_from_the_project_described(healed):
+    described = "described from its code"
+    assert described not in words(requests_of(healed.server, TASK)[0])  # one prefix for all tasks
+    for step in ("test[1]/plan", "docs", "feedback"):
+        assert described in words(requests_of(healed.server, step)[0])
+    assert "test.sh" in healed.project.artifact("CONTEXT.md").read_text()
+
+
 @pytest.mark.parametrize(
     ("skip", "status"),
     [

@@ -29,18 +29,24 @@ def refresh(root: Path) -> Refreshed | None:
 
     None for a folder without anything to tell of: no source, no text.
     """
-    path, found = Project(root).artifact(CONTEXT), survey(root)
-    if not (found.sources or found.others):
+    path, text = Project(root).artifact(CONTEXT), read(root)
+    new, old = renewed(root), parse(text) if text else None
+    if new is None:
         return None
-    text = read(root)
-    old = parse(text) if text else None
-    new = _made(found, old)
     if new != text:
         atomic_write(path, new)
     change: Literal["written", "updated", "current"] = (
         "written" if not text else "updated" if new != text else "current"
     )
     return Refreshed(path, change, tokens(new), old.persons if old else ())
+
+
+def renewed(root: Path) -> str | None:
+    """CONTEXT.md as it would be written now; None for a folder without anything to tell of."""
+    found, text = survey(root), read(root)
+    if not (found.sources or found.others):
+        return None
+    return _made(found, parse(text) if text else None)
 
 
 def is_stale(root: Path) -> bool:
