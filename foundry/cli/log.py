@@ -26,8 +26,9 @@ if TYPE_CHECKING:
 @click.option("--step", "--phase", metavar="NAME", default="",
               help="Only a phase or a step: builder, builder[2].")  # fmt: skip
 @click.option("--conversation", metavar="ID", default="",
-              help="What was said in a conversation, whatever was taken out of it later; -v shows "
-              "long texts whole. With --kind, --failures, --grep or --stats its events.")  # fmt: skip
+              help="What was said in a conversation, whatever was taken out of it later; -v "
+              "shows long texts whole. With --kind, --failures, --grep or --stats its "
+              "events.")  # fmt: skip
 @click.option("--since", metavar="TIME", help="From here on: 10m, 2h, 14:30, 2026-01-02T14:30.")
 @click.option("--until", metavar="TIME", help="Up to here.")
 @click.option("--failures", is_flag=True, help="Only what failed, was refused or tried again.")
