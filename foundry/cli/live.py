@@ -2,7 +2,6 @@
 
 import os
 import sys
-from types import TracebackType
 from typing import TYPE_CHECKING
 
 from rich.console import Console
@@ -45,12 +44,7 @@ class Live:
         self._start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._stop()
 
     def on_text(self, text: str) -> None:

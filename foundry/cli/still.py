@@ -1,7 +1,6 @@
 """What the views share that do not move."""
 
 from collections.abc import Callable
-from types import TracebackType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -13,12 +12,7 @@ class Still:
 
     on_text: Callable[[str], None] | None = None
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         return None
 
     def ask(self, question: str) -> bool | None:

@@ -5,7 +5,6 @@ Progress goes to stderr and the result to stdout; with `--json` all events go to
 
 import sys
 from collections.abc import Callable
-from types import TracebackType
 from typing import TYPE_CHECKING, Protocol, TextIO
 
 from foundry.cli.sink import Sink
@@ -25,12 +24,7 @@ class View(Protocol):
 
     def __enter__(self) -> "View": ...
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None: ...
+    def __exit__(self, *_: object) -> None: ...
 
     def observe(self, event: Event) -> None:
         """Show one event."""

@@ -7,7 +7,6 @@ of somebody else's), that is said once, and the run goes on without it.
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from types import TracebackType
 from typing import TypeVar
 
 from foundry.conversation.brief import TurnDone
@@ -48,12 +47,7 @@ class Memories:
     def __enter__(self) -> "Memories":
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._store.close()
 
     # -- filling ---------------------------------------------------------------------------------

@@ -9,7 +9,6 @@ import time
 from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
-from types import TracebackType
 
 from foundry.errors import InputError
 from foundry.model.anthropic import AnthropicModel
@@ -53,12 +52,7 @@ class ModelPool:
     def __enter__(self) -> "ModelPool":
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._stack.close()
 
     def model(self, name: str) -> Model:

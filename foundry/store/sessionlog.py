@@ -10,7 +10,6 @@ from dataclasses import fields, replace
 from datetime import datetime
 from itertools import chain, count
 from pathlib import Path
-from types import TracebackType
 
 from foundry.log import open_log
 from foundry.schema.events import Event, Judged, Stats, ToolRan
@@ -31,12 +30,7 @@ class SessionLog:
     def __enter__(self) -> "SessionLog":
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         try:
             self._write(self._stats)
         finally:

@@ -5,7 +5,6 @@ import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 
 from foundry.conversation.retrieval.facts import LARGEST, Facts, analyse
 from foundry.conversation.retrieval.files import worth_indexing
@@ -40,12 +39,7 @@ class Blobs:
     def __enter__(self) -> "Blobs":
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._process.communicate()
 
     def content(self, name: str) -> bytes | None:

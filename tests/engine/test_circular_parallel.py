@@ -3,13 +3,14 @@
 import os
 import signal
 from pathlib import Path
-from threading import Barrier, Thread
+from threading import Event, Thread
 from typing import Any
 
 import pytest
 
 from foundry.engine.circular.history import states_of
-from foundry.model.rehearsal.script import SceneScript, Turn, assistant_turns, call, turn
+from foundry.model.rehearsal.rules import ApiError
+from foundry.model.rehearsal.script import SceneScript, Turn, call, turn
 from foundry.schema.events import IterationStarted, Note, PartEnded
 from foundry.schema.messages import Usage
 from foundry.schema.run import Limits, Status
@@ -45,14 +46,16 @@ def part(number: int, name: str) -> str:
 
 
 class Together:
-    """A script whose first request of each part waits for those of the other parts."""
+    """A script whose first answer to each of these conversations waits for those to the others."""
 
-    def __init__(self, script: SceneScript, parts: int) -> None:
-        self.script, self.barrier = script, Barrier(parts)
+    def __init__(self, script: SceneScript, *steps: str) -> None:
+        self.script, self.begun = script, {step: Event() for step in steps}
 
     def __call__(self, request: Any) -> Turn:
-        if assistant_turns(request) == 0 and step_of(request).count("/") == 2:
-            self.barrier.wait(30)
+        if mine := self.begun.get(step_of(request)):
+            mine.set()
+            if not all(each.wait(4) for each in self.begun.values()):
+                raise ApiError(529, "the others are not there")
         return self.script(request)
 
 
@@ -89,7 +92,7 @@ def test_parts_are_worked_on_side_by_side_and_are_one_iteration(
         }
     )
     run = Circular.run(
-        rehearsal(Together(script, 2)), project, context=context, parallel=2, progressive=True,
+        rehearsal(Together(script, part(1, "first"), part(1, "second"))), project, context=context, parallel=2, progressive=True,
         checks=("! grep -n old [ab].py",),
     )  # fmt: skip
     assert run.ended.status is Status.VERIFIED, run.ended
@@ -165,12 +168,12 @@ def test_the_money_of_a_run_is_shared_and_never_exceeded(
     idle = [turn(call("list_files"), usage=paid)] * 9
     script = plays({part(1, "first"): idle, part(1, "second"): idle})
     run = Circular.run(
-        rehearsal(script), project, context=context, parallel=2, limits=Limits(max_usd=0.41)
+        rehearsal(script), project, context=context, parallel=2, limits=Limits(max_usd=0.414)
     )
     assert run.ended.status is Status.PAUSED and "are spent" in run.ended.reason
     assert sorted(starts(run.server)) == [part(1, "first"), part(1, "second")]
     spent = Ledger(ledger_path(run.journal[0].run)).total
-    assert spent.calls == 2 and 0.4 <= spent.usd <= 0.41
+    assert spent.calls == 2 and 0.4 <= spent.usd <= 0.414
     assert [each.ending for each in run.states[0].partitions] == ["budget", "budget"]
     begun = [each.parts for each in run.events if isinstance(each, IterationStarted)]
     assert [len(parts) for parts in begun] == [2, 2, 0]  # a share pays for no call: nor does all

@@ -12,7 +12,6 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
-from types import TracebackType
 
 _ENOUGH = 4096
 """Bytes of names that are asked at once: they fit into a pipe, so that nobody waits for both."""
@@ -37,12 +36,7 @@ class Ignored:
             self._process = self._open.enter_context(_git(self._root, folder))
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         with suppress(BrokenPipeError):
             self._open.close()
 

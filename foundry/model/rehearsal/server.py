@@ -11,7 +11,6 @@ from collections import Counter, deque
 from collections.abc import Mapping
 from dataclasses import dataclass
 from threading import Condition
-from types import TracebackType
 from typing import Any
 
 from foundry.model.rehearsal.billing import Ledger, Prompt, count_output, measure
@@ -111,12 +110,7 @@ class RehearsalServer:
         self.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.stop()
 
     def _respond(self, request: HttpRequest) -> Delivery:

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from types import TracebackType
 from typing import TypeVar
 
 from foundry.schema.memory import (
@@ -56,12 +55,7 @@ class ContextMemoryStore:
     def __enter__(self) -> "ContextMemoryStore":
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:
