@@ -8,7 +8,7 @@ import subprocess
 import threading
 from pathlib import Path
 
-from foundry.store.git_command import INHERITED
+from foundry.store.git_command import withheld
 
 _SETTINGS = (
     *("-c", "core.fsmonitor=false"),
@@ -22,7 +22,9 @@ class Reading:
     """One git process that has begun; `text` waits for what it prints."""
 
     def __init__(self, root: Path, *arguments: str) -> None:
-        environment = {k: v for k, v in os.environ.items() if k not in INHERITED}
+        environment = dict(os.environ)
+        for name in withheld(environment):
+            del environment[name]
         environment |= {
             "GIT_OPTIONAL_LOCKS": "0",
             "GIT_NO_LAZY_FETCH": "1",

@@ -15,6 +15,7 @@ from foundry.schema.workflow import (
     Loop,
     LoopStep,
     Parameter,
+    Reflection,
     Step,
     Workflow,
 )
@@ -43,10 +44,11 @@ _FIELDS: dict[str, type[BaseModel]] = {
     "runCondition": Condition,
     "requireConfirmation": Condition,
     "condition": Condition,
+    "reflection": Reflection,
 }
-_SCALARS = {"bool", "constrained-str"}
-_HOLDERS: dict[str | int, type] = {"requireConfirmation": dict, "body": list}
-"""Fields that are either one of these or a scalar, which is what pydantic calls `_SCALARS`."""
+_SCALARS = ("bool", "constrained-str", "literal[")
+_HOLDERS: dict[str | int, type] = {"requireConfirmation": dict, "body": list, "reflection": dict}
+"""Fields that are either one of these or a scalar, which pydantic names as `_SCALARS` begin."""
 
 
 def validated(document: Document) -> tuple[Workflow | None, tuple[Finding, ...]]:
@@ -107,7 +109,7 @@ def _fault(error: Any, document: Document) -> Fault | None:
         if not tagged and _has_branches(loc):
             tagged = True
             holder = _HOLDERS.get(loc[-1])
-            if holder and (part in _SCALARS) == isinstance(value, holder):
+            if holder and str(part).startswith(_SCALARS) == isinstance(value, holder):
                 return None
             owner = _TAGS.get(str(part), owner)
             continue
@@ -126,7 +128,7 @@ def _has_branches(loc: list[str | int]) -> bool:
     match loc:
         case ["steps", int()] | [*_, "enum", int()]:
             return True
-        case [*_, "requireConfirmation" | "body" | "count" | "validationCriteria"]:
+        case [*_, "requireConfirmation" | "body" | "count" | "validationCriteria" | "reflection"]:
             return True
         case _ if "validationCriteria" in loc:
             rest = loc[loc.index("validationCriteria") + 1 :]
