@@ -1,7 +1,9 @@
 """What a model may call. A tool is a name, a description, a schema and a function."""
 
 from collections.abc import Callable, Mapping
+from copy import deepcopy
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -42,7 +44,7 @@ class Tool(Generic[A]):
         return {
             "name": self.name,
             "description": self.description,
-            "input_schema": self.arguments.model_json_schema(),
+            "input_schema": deepcopy(_schema(self.arguments)),
         }
 
     def run(self, raw: Any) -> ToolResult:
@@ -57,6 +59,11 @@ class Tool(Generic[A]):
         except ToolError as error:
             return ToolResult(str(error), is_error=True)
         return result if isinstance(result, ToolResult) else ToolResult(result)
+
+
+@cache
+def _schema(arguments: type[BaseModel]) -> Block:
+    return arguments.model_json_schema()
 
 
 class Toolset:
