@@ -17,8 +17,9 @@ from foundry.schema.circular_state import MESSAGE
 
 @click.command(
     epilog="Works in a git worktree beside the repository, on a branch of its own; the result is a "
-    "branch to merge. Writes .context-foundry/circular/: state.json, report.md. Whatever ends it, "
-    "`foundry circular resume` goes on."
+    "branch to merge. Writes .context-foundry/circular/: state.json, report.md. Whatever "
+    "interrupts it, `foundry circular resume` goes on; what is over without being done, you merge "
+    "and begin again."
 )
 @click.argument("prompt")
 @click.option("--context", type=click.Path(path_type=Path), metavar="FILE.yaml",
@@ -44,7 +45,7 @@ from foundry.schema.circular_state import MESSAGE
               "in.")  # fmt: skip
 @click.option("--adaptive", is_flag=True,
               help="Let the threshold follow the progress per token of the last conversations, "
-              "between 30 and 80 %.")  # fmt: skip
+              "between 30 and 80%.")  # fmt: skip
 @click.option("--parallel", type=click.IntRange(1, 8), default=1, metavar="N",
               help="Up to N conversations side by side, each on parts of its own (from the base "
               "context, or a list in the prompt), merged when your checks allow it.")  # fmt: skip

@@ -17,9 +17,8 @@ def command(run: str, before: str | None, yes: bool, folder: Path) -> None:
     """Remove originals, summaries and what finds them, for good, by run or by age.
 
     With --run and --before only what is both. What only the removed entries held is gone from the
-    file, too.
+    file, too; exports, and damaged files that were set aside beside it, stay as they are.
     """
-    from foundry.report.units import counted
     from foundry.schema.memory import Filter
 
     if not run and not before:
@@ -32,4 +31,4 @@ def command(run: str, before: str | None, yes: bool, folder: Path) -> None:
                 raise click.UsageError(f"--yes removes {count:,} of them without a question")
             click.confirm(f"Remove {count:,} turns and steps for good?", abort=True)
         removed = memory.purge(run=run, before=at)
-    click.echo(f"removed {counted(removed, 'entry').replace('entrys', 'entries')}")
+    click.echo(f"removed {removed:,} {'entry' if removed == 1 else 'entries'}")

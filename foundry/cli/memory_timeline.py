@@ -9,7 +9,7 @@ from foundry.cli.remembered import as_filter, filter_options, memory_of, place_o
 
 
 @click.command("timeline")
-@click.option("-n", "count", type=click.IntRange(min=1), default=50, show_default=True,
+@click.option("-n", "count", type=click.IntRange(1, 1_000_000), default=50, show_default=True,
               help="The newest so many.")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
 @filter_options

@@ -1,5 +1,6 @@
 """`foundry resume`."""
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -34,5 +35,6 @@ def command(folder: Path, given: tuple[str, ...], **options: Any) -> int:
     workflow asked for a confirmation, this gives it.
     """
     from foundry.cli.work import flags_of, go_on
+    from foundry.engine.circular.go_on import resumed
 
-    return go_on(folder, flags_of(options), assignments(given))
+    return go_on(folder, flags_of(options), assignments(given), partial(resumed, any_run=True))

@@ -88,9 +88,7 @@ def start(wish: Wish, flags: Flags, build: Build = session.build) -> int:
     return _watched(flags, lambda watch: build(wish, watch))
 
 
-def go_on(
-    folder: Path, flags: Flags, given: Mapping[str, Json], resume: Go = session.resume
-) -> int:
+def go_on(folder: Path, flags: Flags, given: Mapping[str, Json], resume: Go) -> int:
     """Take a build up again, with the variables that a person gives."""
 
     def change(kept: RunOptions) -> RunOptions:

@@ -99,7 +99,12 @@ class _Conversation:
             if over is not None:
                 return over
             due = self.thread.ponders and self.thinking.wanted
-            reply = self._think() if due else self._ask()
+            try:
+                reply = self._think() if due else self._ask()
+            except ModelUnavailable as error:
+                if not self.brief.keeps:
+                    raise
+                return replace(self._outcome("unavailable", error.message), failure=error)
             if isinstance(reply, Outcome):
                 return reply
             if reply is None:  # it has thought: that took time, money and room, so look again
@@ -142,10 +147,6 @@ class _Conversation:
             reply = self.calls.send(with_breakpoint(self.thread.messages), most, "turn")
         except ContextOverflow as error:
             return self._outcome("context_full", error.message)
-        except ModelUnavailable as error:
-            if not self.brief.keeps:
-                raise
-            return replace(self._outcome("unavailable", error.message), failure=error)
         self._count(reply, time.perf_counter() - begun)
         return reply
 

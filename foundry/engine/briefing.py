@@ -70,13 +70,13 @@ def _memory(
     desk: Desk, conversation: str, values: Mapping[str, Any], opening: tuple[Block, ...]
 ) -> str:
     """What was done before this step, as far as the rest of its prompt does not tell of it."""
-    tools = desk.instruction.step.tools
+    step, tools = desk.instruction.step, desk.instruction.step.tools
     at_hand = (desk.instruction.last_failure, values.get("results", ""), assignment(desk))
     return desk.memory.accumulated(
         conversation,
         about="\n".join(text[:MAX_ABOUT] for text in at_hand),
         beside="\n".join(block["text"] for block in opening),
-        recall=tools is None or RECALL in tools,
+        recall=tools is None or RECALL in tools or step.thinks.mode == "rounds",
     )
 
 

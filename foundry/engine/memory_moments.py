@@ -48,7 +48,8 @@ def turn_moment(talk: Talk, done: TurnDone) -> tuple[Moment, Draft]:
         turn=done.number, began=done.began, ended=done.ended, tokens=size(snapshot),
         snapshot=snapshot,
     )  # fmt: skip
-    return moment, summary(said(done.messages), ledger_of(done.messages))
+    called = [call.tool for call in snapshot.calls]
+    return moment, summary(said(done.messages), ledger_of(done.messages), called=called)
 
 
 def step_moment(

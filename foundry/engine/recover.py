@@ -198,9 +198,15 @@ def _newest_made(repository: Repository, run: str, base: str) -> list[str]:
     for sha in repository.ever_made(f"^{RUN_TRAILER}: {run}$", since=base):
         lines = _lines_at(repository, sha)
         tree = getattr(journal.parse(lines, source=JOURNAL)[-1], "tree", "") if lines else ""
-        if not tree or repository.changed_between(tree, sha) == (JOURNAL,):
+        if not tree or _only_adds_a_line(repository, tree, sha):
             return [sha]
     return []
+
+
+def _only_adds_a_line(repository: Repository, tree: str, sha: str) -> bool:
+    """Whether a commit is the tree that its journal names; not where a `git gc` took that away."""
+    known, _, _ = repository.attempt("cat-file", "-e", f"{tree}^{{tree}}")
+    return known == 0 and repository.changed_between(tree, sha) == (JOURNAL,)
 
 
 def _remove_stale_locks(project: Project, repository: Repository, run: str) -> None:

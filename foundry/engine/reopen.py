@@ -63,7 +63,6 @@ def reopen(
             f"this home does not know the run {run}: its options are not in {runs.folder(run)}",
             hint="Give --model to go on with new ones",
         )
-    runs.save(options)
     return Found(project, repository, recovered, options, chosen)
 
 

@@ -143,12 +143,12 @@ def resume(
     change: Callable[[RunOptions], RunOptions],
     watch: Watch,
     given: Mapping[str, Json] | None = None,
-    own: Mapping[str, Json] | None = None,
+    own: Callable[[tuple[Entry, ...]], Mapping[str, Json]] = lambda _entries: {},
 ) -> Ended:
     """Take a run up again where its journal ends.
 
-    `change` adjusts the kept options; `given` are variables that the person sets, `own` those of
-    the harness that are set with them.
+    `change` adjusts the kept options; `given` are variables that the person sets. `own` says which
+    of the harness are set with them, from the journal as it is once it was recovered.
     """
     project = workspace.find(folder)
     check_variables(given or {})
@@ -170,7 +170,10 @@ def resume(
             return _told_again(found, watch, Ended(last.status, last.reason))
         for name in rebuilt(found):
             watch.observe(Note(f"{name} was changed or damaged: it is rebuilt from the journal"))
-        return _work(taken_up(found, {**(given or {}), **(own or {})}), watch, resumed=True)
+        told = {**(given or {}), **own(found.recovered.entries)}
+        found = taken_up(found, told)
+        runs.save(found.options)
+        return _work(found, watch, resumed=True)
 
 
 def check_phases(workflow: Workflow, skip: tuple[str, ...], pause_after: tuple[str, ...]) -> None:

@@ -1,8 +1,9 @@
 """A model behind the Messages API, reached through the `anthropic` SDK.
 
 The SDK brings credentials, the connection and the decoding of streams. Retries are ours
-(retry.py), and so is putting a reply together (stream.py): its helper raises nothing when a
-stream is cut, completes the JSON of a cut tool call, and reparses that JSON at every delta.
+(retry.py), what is sent (body.py), and putting a reply together (stream.py): its helper
+raises nothing when a stream is cut, completes the JSON of a cut tool call, and reparses that JSON
+at every delta.
 """
 
 import importlib
@@ -12,15 +13,15 @@ import time
 from collections.abc import Callable, Generator
 from contextlib import closing
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from foundry.errors import ModelError, ModelRejected
 from foundry.model import prices, thinking
-from foundry.model.editing import BETAS
+from foundry.model.body import Body, body_of, headers_of
 from foundry.model.endpoint import PLACEHOLDER, is_loopback, needs_placeholder
 from foundry.model.faults import Endpoint, Refusal, judge, quote
 from foundry.model.retry import RetryNotice, RetryPolicy, Transient, retrying
-from foundry.model.stream import read_reply, sendable, without_surrogates
+from foundry.model.stream import read_reply, without_surrogates
 from foundry.schema.base import Json
 from foundry.schema.messages import ModelRequest, Reply, Usage
 
@@ -122,7 +123,7 @@ class AnthropicModel:
         self._unthinking = True  # the name promised more than the server takes
         return self._complete(self._body(request), on_text)
 
-    def _complete(self, body: dict[str, Any], on_text: Callable[[str], None] | None) -> Reply:
+    def _complete(self, body: Body, on_text: Callable[[str], None] | None) -> Reply:
         cut = Usage()
 
         def attempt() -> Reply:
@@ -150,25 +151,10 @@ class AnthropicModel:
         if client is not None:
             client.close()
 
-    def _body(self, request: ModelRequest) -> dict[str, Any]:
-        body: dict[str, Any] = {
-            "model": self._name,
-            "max_tokens": request.max_tokens,
-            "messages": [sendable(message) for message in request.messages],
-            "stream": True,
-        }
-        if request.system:
-            body["system"] = request.system
-        if request.tools:
-            body["tools"] = request.tools
-        wish = "" if self._unthinking else request.thinking
-        if think := thinking.config(self._name, wish, request.max_tokens, request.messages):
-            body["thinking"] = think
-        if request.context_management:
-            body["context_management"] = request.context_management
-        return body
+    def _body(self, request: ModelRequest) -> Body:
+        return body_of(self._name, request, thinks=not self._unthinking)
 
-    def _events(self, body: dict[str, Any]) -> Generator[Json, None, None]:
+    def _events(self, body: Body) -> Generator[Json, None, None]:
         """The events of one attempt; whatever the SDK raises becomes Transient or a ModelError.
 
         A generator, so that the caller's own exceptions never pass through these clauses.
@@ -266,18 +252,16 @@ class AnthropicModel:
         )
 
 
-def _post(client: "Anthropic", body: dict[str, Any]) -> "Stream[object]":
+def _post(client: "Anthropic", body: Body) -> "Stream[object]":
     """Open a stream of plain JSON events: the SDK's typed ones cost more than the network."""
     from anthropic import Stream
 
-    betas = {"anthropic-beta": ",".join(BETAS)} if "context_management" in body else {}
-
-    def send(body: dict[str, Any]) -> "Stream[object]":
+    def send(body: Body) -> "Stream[object]":
         return client.post(
             "/v1/messages",
             cast_to=object,
             body=body,
-            options={"headers": betas},
+            options={"headers": headers_of(body)},
             stream=True,
             stream_cls=Stream[object],
         )

@@ -13,7 +13,7 @@ from typing import Any
 
 from foundry.model.retry import Transient
 from foundry.schema.base import Json
-from foundry.schema.messages import Block, Message, Reply, Usage
+from foundry.schema.messages import Block, Reply, Usage
 
 USAGE = {
     "input_tokens": "input_tokens",
@@ -24,6 +24,10 @@ USAGE = {
 MAX_CHARACTERS = 20_000_000
 MAX_SECONDS = 3_600
 """Far beyond any reply that a model may give: what goes on longer is broken."""
+
+DEEPEST = 100
+"""Levels of a tool call's arguments: no tool has so many, and whoever keeps them goes through all
+of them."""
 
 GROWS = {
     "text_delta": "text",
@@ -156,12 +160,19 @@ def _whole(start: dict[str, Any], pieces: dict[str, list[Any]]) -> Block:
 
 
 def _arguments(raw: str) -> Json:
-    """A tool call's arguments; words that aren't JSON stay the words that they are."""
+    """A tool call's arguments; words that are no JSON, or too deep, stay what they are."""
     try:
         value = json.loads(raw, strict=False, parse_constant=_no_constant)
-        return without_surrogates(value) if "\\u" in raw else value
     except (ValueError, RecursionError):
         return raw
+    if _is_deeper(value, DEEPEST):
+        return raw
+    return without_surrogates(value) if "\\u" in raw else value
+
+
+def _is_deeper(value: Json, levels: int) -> bool:
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return any(levels == 0 or _is_deeper(each, levels - 1) for each in inner)
 
 
 def _no_constant(name: str) -> Json:
@@ -171,21 +182,6 @@ def _no_constant(name: str) -> Json:
 def _is_blank(block: Block) -> bool:
     """The API refuses to be sent blank text, also where it was its own."""
     return block["type"] == "text" and not block.get("text", "").strip()
-
-
-def sendable(message: Message) -> Message:
-    """The message as the API takes it: the arguments of a tool call must be an object."""
-    if message["role"] != "assistant":
-        return message
-    return {"role": "assistant", "content": [_with_object(b) for b in message["content"]]}
-
-
-def _with_object(block: Block) -> Block:
-    if block.get("type") != "tool_use" or isinstance(block.get("input"), dict):
-        return block
-    given = block.get("input")
-    raw = given if isinstance(given, str) else json.dumps(given, ensure_ascii=False)
-    return {**block, "input": {"INVALID_JSON": raw}}
 
 
 def without_surrogates(value: Json) -> Json:

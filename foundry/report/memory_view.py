@@ -42,12 +42,12 @@ def timeline_view(heads: Sequence[Head]) -> RenderableType:
     return Group(*lines) if lines else Text("nothing happened", "dim")
 
 
-def stats_view(stats: MemoryStats, path: Path) -> RenderableType:
-    """Figures, a line each."""
+def stats_view(stats: MemoryStats, told: int, path: Path) -> RenderableType:
+    """Figures, a line each; `told` are the tokens that a conversation begins with."""
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, show_header=False)
     table.add_column(style="dim", no_wrap=True)
     table.add_column()
-    for name, value in _figures(stats, path):
+    for name, value in _figures(stats, told, path):
         table.add_row(name, value)
     return table
 
@@ -82,12 +82,14 @@ def _facts(entry: MemoryEntry) -> Iterator[str]:
     yield units.counted(entry.tokens, "token")
 
 
-def _figures(stats: MemoryStats, path: Path) -> Iterator[tuple[str, str]]:
+def _figures(stats: MemoryStats, told: int, path: Path) -> Iterator[tuple[str, str]]:
     yield "memory", str(path)
-    yield "entries", f"{stats.turns:,} turns and {stats.steps:,} steps of {stats.runs:,} runs"
+    runs = units.counted(stats.runs, "run")
+    yield "entries", f"{stats.turns:,} turns and {stats.steps:,} steps of {runs}"
     yield "files touched", f"{stats.files:,}"
     yield "originals", f"{units.tokens(stats.original_tokens)} tokens"
-    yield "summaries", f"{units.tokens(stats.summary_tokens)} tokens{_saving(stats)}"
+    for name, count in (("summaries", stats.summary_tokens), ("in a prompt", told)):
+        yield name, f"{units.tokens(count)} tokens{_saving(stats, count)}"
     sizes = (stats.original_bytes, stats.distinct_bytes, stats.stored_bytes)
     written, distinct, packed = map(units.size, sizes)
     yield "stored", f"{written} of originals, {distinct} of them distinct, {packed} packed"
@@ -96,10 +98,10 @@ def _figures(stats: MemoryStats, path: Path) -> Iterator[tuple[str, str]]:
         yield "from", f"{stats.first:%Y-%m-%d %H:%M} to {stats.last:%Y-%m-%d %H:%M} UTC"
 
 
-def _saving(stats: MemoryStats) -> str:
-    if not stats.original_tokens:
-        return ""
-    return f" ({1 - stats.summary_tokens / stats.original_tokens:.1%} fewer)"
+def _saving(stats: MemoryStats, tokens: int) -> str:
+    """Against sending all originals again; nothing where that is no saving."""
+    share = 1 - tokens / max(1, stats.original_tokens)
+    return f" ({share:.1%} fewer)" if share > 0 else ""
 
 
 def _where(head: Head) -> str:

@@ -3,10 +3,10 @@
 A line of an export is a MemoryEntry; its JSON Schema is docs/memory.schema.json.
 """
 
-from datetime import datetime
-from typing import Literal
+from datetime import UTC, datetime
+from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, AwareDatetime, Field
 
 from foundry.schema.base import Json, Value
 
@@ -14,6 +14,19 @@ RECALL = "recall_context"
 """The tool that gives a conversation back what is stored."""
 
 EntryKind = Literal["turn", "step"]
+
+
+def _in_utc(moment: datetime) -> datetime:
+    """The time in UTC; at the ends of the calendar there is none."""
+    try:
+        return moment.astimezone(UTC)
+    except OverflowError as error:
+        raise ValueError("there is no such time in UTC") from error
+
+
+Instant = Annotated[AwareDatetime, AfterValidator(_in_utc)]
+Count = Annotated[int, Field(ge=0, le=2**63 - 1)]
+"""A number that a database can hold."""
 
 
 class Touched(Value):
@@ -62,7 +75,7 @@ class Draft(Value):
     """In a sentence or two."""
     insights: tuple[str, ...] = ()
     """What is worth knowing later, a point each."""
-    tokens: int = Field(0, ge=0)
+    tokens: Count = 0
     """Of text and insights, estimated."""
     source: Literal["code", "model"] = "code"
     """Who wrote it: taken from the turn by code, or by a model and completed by code."""
@@ -81,13 +94,13 @@ class Moment(Value):
     """The step's id."""
     conversation: str = ""
     """The conversation's id; turn numbers count within it."""
-    turn: int = Field(0, ge=0)
+    turn: Count = 0
     """The turn's number, from 1; of a step how many turns it took."""
-    began: datetime
+    began: Instant
     """When it began."""
-    ended: datetime
+    ended: Instant
     """When it ended."""
-    tokens: int = Field(0, ge=0)
+    tokens: Count = 0
     """Of the snapshot: what sending it again would cost."""
     snapshot: ContextSnapshot
     """The original."""
@@ -98,7 +111,7 @@ class MemorySummary(Draft):
 
     id: str
     """Made from its content."""
-    at: datetime
+    at: Instant
     """When it was written."""
 
 

@@ -19,6 +19,9 @@ CHARACTERS_PER_TOKEN = 3.5
 FOUND = 5
 """Entries that keywords bring."""
 
+_TAG = re.compile(r"<(?=\s*/\s*context\s*>|\s*context\s+id\s*=)", re.IGNORECASE)
+_UNQUOTED = str.maketrans({'"': "'", "<": "(", ">": ")", "\n": " ", "\r": " "})
+
 Heard = Callable[[Sequence[str]], object]
 """Hears which ids were recalled."""
 
@@ -139,8 +142,9 @@ def _nothing(arguments: RecallArguments, missing: Sequence[str]) -> str:
 
 
 def _entry(entry: MemoryEntry, most: int, words: Sequence[str]) -> str:
-    """An original between tags that cite its id; texts are cut until it fits."""
-    parts = list(_parts(entry))
+    """An original between tags that cite its id; texts are cut until it fits. Such tags can't occur
+    inside, in whatever case and spacing: no text can pass for the end of one or for another."""
+    parts = [(_defused(label), _defused(text)) for label, text in _parts(entry)]
     frame = "\n".join((_start(entry), *(_part(label, "") for label, _ in parts), "</context>"))
     rooms = _shares([len(text) for _, text in parts], most - len(frame))
     lines = (_part(label, _cut(text, room, words)) for (label, text), room in
@@ -150,7 +154,7 @@ def _entry(entry: MemoryEntry, most: int, words: Sequence[str]) -> str:
 
 def _start(entry: MemoryEntry) -> str:
     where = " ".join(
-        f'{name}="{value}"'
+        f'{name}="{str(value).translate(_UNQUOTED)}"'
         for name, value in (
             ("id", entry.id), ("kind", entry.kind), ("turn", entry.turn), ("step", entry.step),
             ("run", entry.run), ("ended", f"{entry.ended:%Y-%m-%d %H:%M}"),
@@ -176,6 +180,10 @@ def _parts(entry: MemoryEntry) -> Iterable[tuple[str, str]]:
         yield "state", _json(snapshot.state)
     if snapshot.task:
         yield "task", snapshot.task
+
+
+def _defused(text: str) -> str:
+    return _TAG.sub(r"<\\", text)
 
 
 def _part(label: str, text: str) -> str:

@@ -27,6 +27,7 @@ from foundry.conversation.memory.accumulate import BUDGET, accumulated
 from foundry.conversation.memory.summarise import summary
 from foundry.conversation.memory.turns import Turn, ledger_of, said, size, turn_snapshot, turns
 from foundry.conversation.tokens import CHARACTERS_PER_TOKEN
+from foundry.engine.memory_moments import MAX_TASK
 from foundry.schema.memory import CallMade, ContextSnapshot, Draft, Moment, Touched
 from foundry.schema.messages import Message
 from foundry.store.memory.store import ContextMemoryStore
@@ -84,7 +85,7 @@ def _counts(
     with tempfile.TemporaryDirectory(prefix="foundry-memory-") as folder:
         store = ContextMemoryStore(Path(folder) / "memory.db")
         for number, (thread, turn) in enumerate(islice(given, max(AT)), 1):
-            task = "\n".join(words_of(block) for block in blocks_of(thread[0]))
+            task = "\n".join(words_of(block) for block in blocks_of(thread[0]))[:MAX_TASK]
             snapshot = turn_snapshot(turn.messages, task=task)
             at = START + timedelta(minutes=number)
             told = summary(said(turn.messages), ledger_of(turn.messages))

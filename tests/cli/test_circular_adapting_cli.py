@@ -95,7 +95,7 @@ def test_what_makes_no_sense_is_refused_before_anything_begins(
 
 
 STEP = "iterations[2]/work"
-REASONS = {"threshold": "55 %: further the same way", "model": "large: small is stuck"}
+REASONS = {"threshold": "55%: further the same way", "model": "large: small is stuck"}
 
 
 def begun(number: int, **reasons: str) -> IterationStarted:
@@ -119,7 +119,7 @@ def lines(*events: Event) -> list[str]:
 def test_an_iteration_is_a_row_and_what_stays_the_same_is_told_once() -> None:
     first, again = begun(2, **REASONS), begun(3, **{**REASONS, "model": "small: again"})
     assert lines(first, again) == [
-        "    threshold 55 %: further the same way",
+        "    threshold 55%: further the same way",
         "    model: large: small is stuck",
         "    2 side by side: One; Two",
         "    model: small: again",

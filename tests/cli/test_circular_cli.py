@@ -82,12 +82,16 @@ def test_a_task_in_words_is_run_looked_at_and_taken_back(rehearsal: Any, foundry
 REFUSED = {
     "no such file": (["task.md"], "there is no file task.md"),
     "an empty prompt": (["  "], "the spec is empty"),
+    "a prompt in another encoding": (["caf\udce9"], "the spec is not UTF-8 text"),
     "an odd threshold": (["do it", "--threshold", "1.5"], "0.05<=x<=0.95"),
     "an odd branch": (["do it", "--branch", "a..b"], "'a..b' is no name for a branch"),
     "an odd message": (["do it", "--message", "a\nb"], "is no line"),
     "no base context": (["do it", "--context", "none.yaml"], "cannot read the base context"),
     "a context without its project": (
         ["do it", "--context", "bad.yaml"], "bad.yaml: project: is missing"),
+    "no room to work": (
+        ["do it " * 9_000, "--threshold", "0.05", "--base-url", "http://127.0.0.1:9"],
+        "ends at 10,000 tokens, and is told about"),
     "nowhere to put the result": (
         ["do it", "--no-commit", "--dir", "new"], "--no-commit puts the result into a checkout"),
     "nothing to resume": (["resume"], "there is no Foundry run"),

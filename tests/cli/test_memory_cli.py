@@ -76,6 +76,7 @@ def test_filters_of_search_and_timeline(project, ids, options, wanted):
     expected = {ids[number] for number in wanted}
     search = lines(cli(project, "search", "--json", "parser backoff", *options))
     timeline = lines(cli(project, "timeline", "--json", *options))
+    assert "not in the range" in str(cli(project, "timeline", "-n", 10**30, expect=2).exception)
     assert {each["id"] for each in search} == expected
     assert {each["id"] for each in timeline} == expected
 
@@ -89,6 +90,28 @@ def test_show_prints_one_entry_whole(project, ids):
     assert (line["id"], line["version"]) == (ids[0], 1)
 
 
+NO_TEXT = "caf\udce9"
+"""What Python makes of an argument that is not UTF-8."""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("timeline", "--run", NO_TEXT), "nothing happened"),
+        (("timeline", "--file", NO_TEXT), "nothing happened"),
+        (("search", NO_TEXT), "nothing fits"),
+        (("purge", "--yes", "--run", NO_TEXT), "removed 0 entries"),
+    ],
+)
+def test_words_that_are_not_utf8_fit_nothing(project, ids, arguments, told):
+    assert told in cli(project, *arguments).stdout
+
+
+def test_an_id_that_there_is_not(project, ids):
+    for wanted in ("ctx_9", NO_TEXT, ""):
+        assert "there is no entry" in str(cli(project, "show", wanted, expect=1).exception)
+
+
 def test_timeline_is_in_order_under_its_runs(project, ids):
     told = cli(project, "timeline").stdout
     places = [told.index(part) for part in ("run run-1", ids[0], "run run-2", ids[1])]
@@ -100,7 +123,9 @@ def test_stats_for_people_and_programs(project, ids):
     told = cli(project, "stats").stdout
     assert "2 turns and 0 steps of 2 runs" in told
     assert "14 tokens (93.0% fewer)" in told
-    assert json.loads(cli(project, "stats", "--json").stdout)["original_tokens"] == 200
+    figures = json.loads(cli(project, "stats", "--json").stdout)
+    assert figures["original_tokens"] == 200
+    assert f"in a prompt    {figures['told_tokens']} tokens" in told
 
 
 def test_export_and_import_into_another_project(project, ids, tmp_path):

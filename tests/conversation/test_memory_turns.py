@@ -94,6 +94,13 @@ def test_a_summary_tells_what_was_said_done_and_found_out():
     assert 0 < told.tokens <= MOST_TOKENS
 
 
+def test_of_a_turn_that_only_calls_the_summary_says_what():
+    nothing = ledger_of([])
+    assert summary("", nothing, called=["f", "submit", "f"]).text == "Called `f`, `submit`."
+    assert summary("Done.", nothing, called=["submit"]).text == "Done."
+    assert summary("", nothing).text == "Nothing was said or done."
+
+
 @settings(max_examples=80, deadline=None)
 @given(thread=transcripts())
 def test_no_summary_is_empty_or_long_or_silent_about_a_failure(thread):

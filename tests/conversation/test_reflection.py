@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 
 from foundry.conversation.reflection.rounds import End
 from foundry.conversation.reflection.wording import on_top
+from foundry.errors import ModelUnavailable
+from foundry.model.prices import cost
 from foundry.model.rehearsal import faults
 from foundry.model.rehearsal.script import Turn, call, say, think, turn
 from foundry.schema.events import (
@@ -23,6 +25,7 @@ from foundry.schema.messages import Usage, text_block
 from foundry.schema.workflow import Budget, Reflection
 from foundry.tools.recall import recall_tool
 from tests.support.asked import results, words
+from tests.support.builds import MODEL
 from tests.support.thinking import DONE, Stage, enough, on, recall, texts
 
 RUN = call("run_command", command="make")
@@ -179,6 +182,28 @@ def test_the_budget_of_the_conversation_holds_for_rounds(stage, allowed, asked, 
     held.told += "x" * 60_000  # makes a round cost much more than a turn
     assert held.hold(**allowed).reason == outcome
     assert (len(held.asked_rounds), ended(held)) == (asked, [reason])
+
+
+@pytest.mark.parametrize("keeps", [True, False])
+def test_a_server_that_fails_in_a_round_ends_it_as_one_that_fails_in_a_turn(stage, keeps):
+    held = stage([turn(fault=faults.status(503, times=-1))] * 3)  # as often as it is asked
+    brief = held._brief
+    held._brief = lambda reflection: replace(brief(reflection), keeps=keeps)
+    if keeps:
+        outcome = held.hold()
+        assert (outcome.reason, outcome.failure.message) == ("unavailable", outcome.detail)
+    else:
+        with pytest.raises(ModelUnavailable):
+            held.hold()
+
+
+def test_rounds_leave_the_money_for_the_turn(stage):
+    """After the first there is enough for one more call, be it a round or the turn."""
+    held = stage([costly(on("Thought")), on("b")])
+    spent = lambda: sum(cost(MODEL, usage) for usage, _ in held.paid)  # noqa: E731
+    once = cost(MODEL, Usage(input_tokens=49_000, output_tokens=1_000))
+    assert held.hold(usd_left=lambda: once + 0.025 - spent()).reason == "submitted"
+    assert (len(held.asked_rounds), ended(held)) == (1, ["budget"])
 
 
 @pytest.mark.parametrize(("minutes", "reason"), [(60, "deadline"), (1, "minutes")])

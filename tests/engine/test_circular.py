@@ -161,6 +161,7 @@ def _taken_back(run: Circular) -> None:
     assert isinstance(last, Stop)
     assert last.status is Status.UNVERIFIED and "iteration 1 was taken back" in last.reason
     assert "iteration 1 was taken back" in run.artifact("circular/report.md")
+    assert run.state["progress_state"]["overall_progress"] < 1
     with pytest.raises(InputError, match="taken back already"):
         reverted(run.folder, 1)
     with pytest.raises(InputError, match="there were 3"):
@@ -223,6 +224,15 @@ def test_iterations_that_get_nowhere_end_the_run_with_the_reason(
     assert run.ended.status is Status.UNVERIFIED
     assert "shrinking tests" in run.ended.reason
 
+    claims = {work(n): [done()] for n in range(2, 9)}
+    refuted = {doubt(n): [more("the README")] for n in range(1, 9)}
+    run = circular(
+        plays({work(1): [write("a.py", NEW), done()], **claims, **refuted}),
+        folder=repository(tmp_path / "refuted", a_py=OLD),
+    )
+    assert "no progress (same tree)" in run.ended.reason
+    assert iterations(run)[-1] == (4, "work", "unknown"), "k + 1"
+
 
 def test_without_a_check_nothing_is_verified_and_the_most_iterations_are_an_end(
     circular: Any, tmp_path: Path
@@ -237,7 +247,7 @@ def test_without_a_check_nothing_is_verified_and_the_most_iterations_are_an_end(
         max_iterations=1,
     )
     assert run.ended.status is Status.UNVERIFIED
-    assert "not done after 1 iterations" in run.ended.reason
+    assert "not done after 1 of 1 iterations" in run.ended.reason
     assert "checks are still failing" in run.ended.reason
 
 
@@ -361,8 +371,10 @@ def test_each_of_the_five_errors_has_its_recovery(circular: Any) -> None:
         )
     )
     run: Circular = circular(script)
-    for step in (work(2), doubt(3)):  # what a thread did stays; a doubt is held again
+    for step, progress in ((work(2), 0.5), (doubt(3), 0.99)):
+        # what a thread did stays, and is not measured yet; a doubt is held again
         assert run.ended.status is Status.PAUSED and "asks to wait" in run.ended.reason, step
+        assert run.state["progress_state"]["overall_progress"] == progress, step
         run.go_on()
     assert run.ended.status is Status.VERIFIED, run.ended
     one, two, three, last = run.states
@@ -382,6 +394,24 @@ def test_each_of_the_five_errors_has_its_recovery(circular: Any) -> None:
     waited = [each for each in run.events if each.kind == "waiting"]
     assert [each.seconds for each in waited] == [0.05]
     assert "- error rate: 50%" in run.artifact("circular/report.md")
+
+
+def test_a_claim_holds_only_for_the_project_that_was_measured(
+    circular: Any, tmp_path: Path
+) -> None:
+    """A person took work back while the doubt was still to come: that it agrees decides nothing."""
+    scenes = plays({work(1): [write("a.py", NEW), done()], work(2): [done()]}).scenes
+    later = Scene("doubt", (f"# Step: {doubt(1)}\n",), (gone("doubt"),))
+    folder = repository(tmp_path / "one", a_py=OLD)
+    run: Circular = circular(SceneScript((*scenes, later)), folder=folder, max_iterations=2)
+    assert run.ended.status is Status.PAUSED
+    reverted(run.folder, 1)
+    assert run.go_on().status is Status.UNVERIFIED
+    assert "checks are still failing" in run.ended.reason
+    assert "a person took that work back" in run.told(work(2))
+    assert iterations(run) == [
+        (1, "work", "continue"), (1, "doubt", "continue"), (2, "work", "continue"),
+    ]  # fmt: skip
 
 
 def test_money_that_is_spent_pauses_after_the_iteration_that_it_paid_for(

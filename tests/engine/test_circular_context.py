@@ -44,6 +44,7 @@ def test_the_seeds_context_is_read() -> None:
     assert (context.history.origin, context.history.completion) == ("Goose ORM", "95%")
     assert context.objective.primary == "Remediate post-migration bugs"
     assert BaseContext.model_validate_json(context.model_dump_json()) == context
+    assert parse_base_context(SEED.replace('"2025-12-31"', "2025-12-31"), "c.yaml") == context
 
 
 def test_a_hash_tells_contexts_apart() -> None:
@@ -65,7 +66,7 @@ def test_a_hash_tells_contexts_apart() -> None:
         ("id: db", "id: api", "", "the part id 'api' is used twice"),
         ("id: db", "id: D B", "parts[1].id", "the text 'D B'"),
         ("from: a", "form: a", "history.form", "is no field"),
-        ("{from: a", "{from: 2025-12-31", "history.from", "put it in quotes"),
+        ("{from: a", "{from: 2025", "history.from", "should be a valid string"),
         ("notes: [the", "notes: [[the", "", "is not valid YAML"),
         ("history:", "migration_history: {}\nhistory:", "history", "is given twice"),
     ],

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from foundry.engine.circular.history import states_of
+from foundry.model.rehearsal.faults import stop
 from foundry.model.rehearsal.rules import ApiError
-from foundry.model.rehearsal.script import SceneScript, Turn, call, turn
+from foundry.model.rehearsal.script import SceneScript, Turn, call, say, turn
 from foundry.schema.events import IterationStarted, Note, PartEnded
 from foundry.schema.messages import Usage
 from foundry.schema.run import Limits, Status
@@ -50,12 +51,14 @@ class Together:
 
     def __init__(self, script: SceneScript, *steps: str) -> None:
         self.script, self.begun = script, {step: Event() for step in steps}
+        self.missed = 0
 
     def __call__(self, request: Any) -> Turn:
         if mine := self.begun.get(step_of(request)):
             mine.set()
             if not all(each.wait(4) for each in self.begun.values()):
-                raise ApiError(529, "the others are not there")
+                self.missed += 1
+                raise ApiError(529 if self.missed < 6 else 400, "the others are not there")
         return self.script(request)
 
 
@@ -91,8 +94,9 @@ def test_parts_are_worked_on_side_by_side_and_are_one_iteration(
             doubt(2): [done()],
         }
     )
+    server = rehearsal(Together(script, part(1, "first"), part(1, "second")))
     run = Circular.run(
-        rehearsal(Together(script, part(1, "first"), part(1, "second"))), project, context=context, parallel=2, progressive=True,
+        server, project, context=context, parallel=2, progressive=True,
         checks=("! grep -n old [ab].py",),
     )  # fmt: skip
     assert run.ended.status is Status.VERIFIED, run.ended
@@ -159,6 +163,38 @@ def _turns(name: str) -> list[Turn]:
         "c": [write("c.py", "broken\n")],
     }
     return [*changes[name], done()]
+
+
+def test_a_place_that_is_spoilt_costs_the_others_nothing(rehearsal: Any, project: Path) -> None:
+    """One part leaves what git can't take and is refused; another removes its work tree."""
+
+    def spoils(request: Any) -> Turn:
+        step = step_of(request)
+        name = next((n for n in "abc" if step.startswith(part(1, f"the-call-in-{n}"))), "")
+        turns = {
+            "a": [write("a.py", NEW), done()],
+            "b": [
+                write("sub/kept.txt", "of b\n"),
+                command("git init -q sub && rm b.py && mkfifo b.py"),
+                turn(say("I won't."), fault=stop("refusal")),
+            ],
+            "c": [command('rm -rf "$PWD"'), done()],
+        }
+        rest = {work(2): [write("b.py", NEW), write("c.py", NEW), done()], doubt(2): [done()]}
+        return plays({step: turns[name]} if name else rest)(request)
+
+    run = Circular.run(
+        rehearsal(spoils), project, prompt=LIST, parallel=3, rules=EVERYTHING,
+        limits=Limits(max_usd=50),
+    )  # fmt: skip
+    assert run.ended.status is Status.VERIFIED, run.ended
+    one = run.states[0]
+    assert [each.merged for each in one.partitions] == [True, False, False]
+    assert one.files_modified == ("a.py",)
+    refused, removed = one.partitions[1:]
+    assert refused.ending == "refused" and removed.ref == ""
+    assert run.git("show", f"{refused.ref}:sub/kept.txt") == "of b\n"
+    nothing_is_left(project)
 
 
 def test_the_money_of_a_run_is_shared_and_never_exceeded(

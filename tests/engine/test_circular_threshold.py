@@ -52,7 +52,7 @@ threads = st.tuples(st.sampled_from([0.3, 0.5, 0.6, 0.8]), st.integers(0, 9), st
 def test_it_stays_in_bounds_and_says_why(history: list[tuple[float, int, int]]) -> None:
     threshold = adapted(run(*history).states)
     assert LOW <= threshold.value <= HIGH
-    assert f"{threshold.value * 100:g} %" in threshold.reason
+    assert f"{threshold.value * 100:g}%" in threshold.reason
 
 
 def test_what_says_nothing_about_it_changes_nothing() -> None:
@@ -75,7 +75,7 @@ def test_each_way_to_step() -> None:
     assert adapted(run((0.6, 5, 100_000)).states).value == 0.55
     up = run((0.5, 5, 100_000), (0.55, 9, 100_000))
     assert adapted(up.states).value == 0.6
-    assert "90 issues a million tokens at 55 % against 50" in adapted(up.states).reason
+    assert "90 issues a million tokens at 55% against 50" in adapted(up.states).reason
     assert adapted(run((0.6, 5, 100_000), (0.55, 2, 100_000)).states).value == 0.6
     assert adapted(run((0.6, 50, 100_000), (0.55, 51, 100_000)).states).value == 0.55
     assert adapted(run((0.35, 2, 100_000), (0.3, 9, 100_000)).states).value == LOW

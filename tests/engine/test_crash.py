@@ -460,6 +460,8 @@ LOSES = {
     "reset and removed our ref": "git reset -q --hard HEAD~2 && git for-each-ref "
     "--format='delete %(refname)' refs/worktree | git update-ref --stdin",
     "reset and removed the logs": "git reset -q --hard HEAD~2 && rm -rf .git/logs",
+    "reset and pruned": "git reset -q --soft HEAD~1 && git reflog expire --expire=now --all && "
+    "git gc -q --prune=now",
     "deleted the branch": "git checkout -q --detach && git branch -qD main",
     "closed a file": "echo x > closed.txt && chmod 000 closed.txt",
     "closed a folder": "mkdir closed && echo x > closed/f && chmod 000 closed",

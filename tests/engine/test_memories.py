@@ -132,7 +132,8 @@ def what_was_recalled_stands_in_the_next_request(built: Built, found: list[Memor
     ((own, is_error),) = results(by_turn)  # its own first turn, with all that it recalled
     kept = next(e for e in of_kind(found, "turn") if (e.step, e.turn) == (SECOND, 1))
     assert kept.snapshot.calls[0].result == answer
-    assert f"[result]\n{answer}\n" in own
+    inner = answer.replace("<context id", "<\\context id").replace("</context>", "<\\/context>")
+    assert f"[result]\n{inner}\n" in own
     ((missing, is_error),) = results(by_id)
     assert is_error
     assert missing == "There is no ctx_1_0000000000000000 in the memory."

@@ -4,8 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from foundry.model.body import sendable
 from foundry.model.retry import Transient
-from foundry.model.stream import read_reply, sendable, without_surrogates
+from foundry.model.stream import read_reply, without_surrogates
 from foundry.schema.messages import Usage
 
 START = {
@@ -116,6 +117,8 @@ def test_blank_text_is_left_out_for_the_api_refuses_to_be_sent_it():
         (["null"], None),
         (['{"a": NaN}'], '{"a": NaN}'),
         (["[" * 100_000], "[" * 100_000),
+        (['{"a":' * 101 + "1" + "}" * 101], '{"a":' * 101 + "1" + "}" * 101),
+        (['{"a":' * 100 + "1" + "}" * 100], json.loads('{"a":' * 100 + "1" + "}" * 100)),
         (['{"a": "line\nline"}'], {"a": "line\nline"}),
         (['{"a": "\\ud800!"}'], {"a": "\ufffd!"}),
         (['{"a": "\ud83d', '\ude00"}'], {"a": "😀"}),

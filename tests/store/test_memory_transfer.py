@@ -77,6 +77,28 @@ def test_foreign_and_damaged_lines_are_told_by_number(memory, tmp_path):
     assert "version" in problems[9]
 
 
+@pytest.mark.parametrize(
+    ("field", "value", "told"),
+    [
+        ("turn", 10**30, "turn: "),
+        ("tokens", 2**63, "tokens: "),
+        ("began", "0001-01-01T00:00:00+14:00", "no such time in UTC"),
+        ("ended", "9999-12-31T23:59:59-14:00", "no such time in UTC"),
+        ("ended", "2026-01-02T03:04:05", "timezone"),
+        ("summaries", [{"id": "s", "at": "0001-01-01T00:00:00+14:00", "text": "x"}], "no such"),
+        ("snapshot", {"state": json.loads('{"a":' * 100 + "1" + "}" * 100)}, "was changed"),
+    ],
+)  # fmt: skip
+def test_what_no_memory_can_hold_is_a_damaged_line(memory, tmp_path, field, value, told):
+    memory.store(moment(1, "x"))
+    (entry,) = memory.entries()
+    file = tmp_path / "x.jsonl"
+    file.write_text(json.dumps({**json.loads(to_line(entry)), field: value}))
+    (problem,) = read_export(file)
+    assert problem.line == 1
+    assert told in problem.reason
+
+
 def test_a_secret_in_an_export_is_not_taken_along(memory, tmp_path):
     secret = "sk-ant-api03-Zk3nR9vQ2mX7wL5tB8yC1dF4"
     with ContextMemoryStore(tmp_path / "open.db", clean=lambda text: text) as careless:

@@ -5,6 +5,7 @@ those as one line. All of it cites ids, so that any original can be recalled. Th
 same after ten turns and after a thousand.
 """
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import partial
@@ -23,8 +24,11 @@ IN_FULL = 0.6
 NEWEST = 8
 """So many summaries in full at most: more are worth less than what the older ones say."""
 
-POINT, SUMMARY = 140, 600
-"""Characters of a rolled-up point, and of a summary in full."""
+POINT, SUMMARY, NAME = 140, 600, 80
+"""Characters of a rolled-up point, of a summary in full, and of the name of a step or run."""
+
+INSIGHTS = 8
+"""Of one summary in full: a model or an import may bring any number."""
 
 ALIKE = 100
 """Characters at the beginning of a summary by which it is found in another text."""
@@ -38,6 +42,7 @@ INTRODUCTION = (
 )
 RECALL = "`recall_context` gives any of it back whole, by the id in brackets."
 _START, _END = "<memory>", "</memory>"
+_CLOSING = re.compile(r"<\s*/\s*memory", re.IGNORECASE)
 _ELSEWHERE = "Told above: "
 
 
@@ -60,7 +65,7 @@ def accumulated(
     """
     wrapped = partial(_wrapped, recall=recall)
     room = int(budget * per_token) - len(wrapped([]))
-    new, told = _parted([head for head in heads if head.summary], beside)
+    new, told = _parted([_named_briefly(head) for head in heads if head.summary], beside)
     if room <= 0:
         return ""
     named = _named(told, int(room * NAMED))
@@ -74,6 +79,12 @@ def accumulated(
     room -= sum(len(each) + 1 for each in full)
     lines = [*_rolled_up(older, room), *full, *named]
     return wrapped(lines) if lines else ""
+
+
+def _named_briefly(head: Head) -> Head:
+    """The head with names that stay within their line and length, whoever gave them."""
+    names = {name: one_line(_plain(getattr(head, name)), NAME) for name in ("run", "phase", "step")}
+    return head.model_copy(update=names)
 
 
 def _parted(heads: Iterable[Head], beside: str) -> tuple[list[Head], list[Head]]:
@@ -195,13 +206,13 @@ def _in_full(head: Head, run: str) -> str:
     where = f"{what} of {head.step or head.phase}" if head.step or head.phase else what
     where += f" of run {head.run}" if run and head.run != run else ""
     lines = [f"[{head.id}] {where}: {one_line(_plain(head.summary), SUMMARY)}"]
-    lines += [f"  - {one_line(_plain(each), POINT)}" for each in head.insights]
+    lines += [f"  - {one_line(_plain(each), POINT)}" for each in head.insights[:INSIGHTS]]
     return "\n".join(lines)
 
 
 def _plain(text: str) -> str:
     """Text that can't be taken for the end of the block."""
-    return text.replace("</memory", "<\\/memory")
+    return _CLOSING.sub(r"<\\/memory", text)
 
 
 def _wrapped(lines: Sequence[str], *, recall: bool) -> str:

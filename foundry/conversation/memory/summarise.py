@@ -23,12 +23,20 @@ _CHANGES = ("written", "edited")
 
 
 def summary(
-    said: str, ledger: Ledger, *, per_token: float = CHARACTERS_PER_TOKEN, most: int = MOST_TOKENS
+    said: str,
+    ledger: Ledger,
+    *,
+    called: Iterable[str] = (),
+    per_token: float = CHARACTERS_PER_TOKEN,
+    most: int = MOST_TOKENS,
 ) -> Draft:
-    """What was said, done and found out, in a few lines; the same for the same ledger."""
+    """What was said, done and found out, in a few lines; the same for the same ledger.
+
+    Where that is nothing, the tools that were `called`.
+    """
     room = int(most * per_token)
     parts = [one_line(said, SENTENCE), *_deeds(ledger)]
-    text = " ".join(part for part in parts if part) or "Nothing was said or done."
+    text = " ".join(part for part in parts if part) or _calls(called)
     insights: list[str] = []
     left = room - len(text)
     for insight in _insights(ledger):
@@ -74,6 +82,11 @@ def _deeds(ledger: Ledger) -> Iterator[str]:
         more = f" and {len(worked) - 1} more" if len(worked) > 1 else ""
         yield f"Ran `{worked[-1]}`{more}."
     yield from failed.values()
+
+
+def _calls(tools: Iterable[str]) -> str:
+    names = ", ".join(f"`{name}`" for name in dict.fromkeys(tools))
+    return one_line(f"Called {names}.", SENTENCE) if names else "Nothing was said or done."
 
 
 def _failed(ledger: Ledger) -> list[tuple[str, str]]:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from foundry.conversation.brief import Brief
-from foundry.conversation.budget import Allowance, affordable_output
+from foundry.conversation.budget import SMALLEST_REPLY, Allowance, affordable_output
 from foundry.conversation.calls import Calls
 from foundry.conversation.reflection import wording
 from foundry.conversation.reflection.rounds import (
@@ -30,7 +30,7 @@ from foundry.conversation.tokens import estimate
 from foundry.errors import ContextOverflow
 from foundry.schema.events import Reflected, ReflectionEnded
 from foundry.schema.journal import Thought
-from foundry.schema.messages import Block, Message, Reply
+from foundry.schema.messages import Block, Message, Reply, Usage
 from foundry.tools.recall import NAME as RECALL
 
 RECALLS = 3
@@ -198,10 +198,12 @@ class ReflectiveThinkingProcessor:
         return None if self._most(place, asked) else "budget"
 
     def _most(self, place: Place, asked: Sequence[Block]) -> int:
-        """Tokens that a reply may have: it may be the turn itself."""
-        prompt = _prompt(place, asked)
+        """Tokens that a reply may have: it may be the turn itself. If not, the money for a turn has
+        to be left."""
+        cost, prompt = self._calls.model.cost, _prompt(place, asked)
+        turn = cost(Usage(input_tokens=place.tokens, output_tokens=SMALLEST_REPLY)) or 0.0
         wanted = min(place.longest, left(self._used, self._limits, prompt))
-        return affordable_output(self._calls.model.cost, prompt, self._allowance.usd_left(), wanted)
+        return affordable_output(cost, prompt, self._allowance.usd_left() - turn, wanted)
 
     def _adds_something(self) -> bool:
         """A model that thinks before every answer would be paid for it twice: there, rounds are

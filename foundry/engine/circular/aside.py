@@ -20,7 +20,7 @@ from foundry.store.git import Repository
 from foundry.store.git_command import GIT_MARK
 from foundry.store.git_config import guard
 from foundry.store.project import FOLDER, LOCAL, Project
-from foundry.store.trees import remove_tree
+from foundry.store.trees import open_up, remove_tree
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +53,14 @@ class Aside:
         self.repository.reclaim(FOLDER, keep=LOCAL)
 
     def work(self, subject: str) -> str:
-        """All that was changed here, as a commit on top of `base`; nothing where nothing was."""
+        """All that was changed here, as a commit on top of `base`; nothing where nothing was.
+
+        Raises ProjectError where this place is gone: a command may have removed it.
+        """
         self.hold_head()
+        open_up(self.project.root)  # what was refused may hold what git can't take
+        self.repository.remove_displaced()
+        self.repository.adopt_nested()
         tree = self.repository.stage_all()
         if not self.repository.changed_between(self.base, tree):
             return ""

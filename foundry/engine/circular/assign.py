@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from foundry.engine.circular.base_context import fingerprint, parse_base_context
+from foundry.engine.workspace import check_spec
 from foundry.errors import ArtifactError, InputError
 from foundry.schema.circular_state import MESSAGE, Assignment, Settings, Source
 
@@ -53,7 +54,8 @@ def assigned(
 
 def given_prompt(words: str) -> Given:
     """PROMPT: the text of a file, where it names one, or else the words themselves."""
-    if len(words.encode()) <= MOST and "\n" not in words and "\0" not in words:
+    short = len(words.encode(errors="surrogatepass")) <= MOST
+    if short and "\n" not in words and "\0" not in words:
         path = Path(words).expanduser()
         if path.is_file():
             return given_file(path, "the prompt")
@@ -94,7 +96,9 @@ def changed_since(assignment: Assignment) -> tuple[str, ...]:
 def taken_anew(assignment: Assignment) -> Assignment:
     """The assignment with what its files say now; raises InputError or ArtifactError."""
     prompt, context = assignment.prompt_source, assignment.context_source
-    text = given_file(Path(prompt.file), "the prompt").text if prompt.file else assignment.prompt
+    text = assignment.prompt
+    if prompt.file:
+        text = check_spec(given_file(Path(prompt.file), "the prompt").text)
     base, source = assignment.base_context, context
     if context and context.file:
         given = given_file(Path(context.file), "the base context")

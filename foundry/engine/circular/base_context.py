@@ -23,7 +23,7 @@ _HINT = (
 
 def parse_base_context(text: str, file: str) -> BaseContext:
     """The base context in a YAML text; raises ArtifactError that names `file`, field and reason."""
-    read = read_yaml(text)
+    read = read_yaml(text, dates=True)
     if read.findings:
         first = read.findings[0]
         raise ArtifactError(file, _field(first.loc), first.message, hint=_HINT)

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+from foundry.conversation.loop import WORKING_WINDOW
+from foundry.conversation.tokens import estimate
 from foundry.engine import session
 from foundry.engine.chosen import Chosen
 from foundry.engine.circular.assign import assigned, given_file, given_prompt
@@ -10,13 +12,19 @@ from foundry.engine.circular.handover import hand_over
 from foundry.engine.circular.history import ASSIGNMENT
 from foundry.engine.circular.settings import check_settings, role_models
 from foundry.engine.circular.shape import shaped
+from foundry.engine.circular.told import rendered
 from foundry.engine.runner import Ended
 from foundry.engine.session import Watch, Wish
 from foundry.engine.workspace import check_branch, check_spec
 from foundry.errors import InputError
-from foundry.schema.circular_state import MESSAGE, ModelsBy, Settings
+from foundry.model import prices
+from foundry.schema.circular_state import MESSAGE, Assignment, ModelsBy, Settings
+from foundry.schema.messages import text_block
 from foundry.store.git import Repository
 from foundry.workflow.load import builtin
+
+OPENING = 5_000
+"""Tokens, about: what every conversation begins with beside its task."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,10 +105,29 @@ def circular_wish(asked: Asked) -> Wish:
 
 
 def begun(wish: Wish, watch: Watch) -> Ended:
-    """Work on a new run until it ends or pauses, and hand over what it made."""
+    """Work on a new run until it ends or pauses, and hand over what it made.
+
+    Raises InputError when what a conversation is told leaves it no room to work.
+    """
+    assignment = Assignment.model_validate(wish.own[ASSIGNMENT])
+    for name in {wish.model, *wish.models.values()}:
+        check_room(assignment, name)
     ended = session.build(wish, watch)
     hand_over(wish.folder or Path(), ended, watch)
     return ended
+
+
+def check_room(assignment: Assignment, model: str) -> None:
+    """Raise InputError where a conversation would be at its threshold before it has begun."""
+    window = min(prices.window(model) or WORKING_WINDOW, WORKING_WINDOW)
+    room = int(window * assignment.settings.threshold)
+    told = estimate([text_block(assignment.prompt + rendered(assignment.base_context))])
+    if told + OPENING > room:
+        raise InputError(
+            f"a conversation with {model} ends at {room:,} tokens, and is told about "
+            f"{told + OPENING:,} before it begins: {told:,} of them by the prompt and base context",
+            hint="Shorten those, or put details into files of the project; or raise --threshold",
+        )
 
 
 def _is_repository(folder: Path) -> bool:

@@ -9,13 +9,16 @@ plays no part; what the harness measured does:
   was new. A check that only says that it fails can't tell, as long as the work moves on to other
   files, and one whose output was too long to be kept can't, as long as code changes;
 - the work itself ended in the same errors k times, and nothing was gained;
-- k changes in a row were comments, formatting or documents, or none, and nothing was gained;
+- k changes in a row were comments, formatting or documents, or none, and nothing was gained, unless
+  they are the task: what a check without figures says changes with each, or the whole run only
+  writes documents and goes on to others;
 - tests shrank in k iterations without growing between them, or once so that failures went with it.
 """
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import chain
 
 from foundry.engine.circular.failures import extent, is_opaque, steady
 from foundry.engine.circular.metrics import gains, ledger, work
@@ -121,7 +124,7 @@ def _same_failures(states: Sequence[IterationState], k: int) -> Trip | None:
     failing = [each for f in last[-1].failures for each in (f.ids or (f.check,))]
     what = (
         f"in iterations {_range(numbers)} nothing that fails was mended for the first time; "
-        f"{sum(map(extent, last[-1].failures))} failures are left: {_some(failing)}"
+        f"failures left: {sum(map(extent, last[-1].failures))}, {_some(failing)}"
     )
     return Trip(TripKind.SAME_FAILURES, what, numbers, _ADVICE_FAILURES)
 
@@ -143,7 +146,7 @@ def _cosmetic(states: Sequence[IterationState], k: int) -> Trip | None:
     changes = [state.change for state in last]
     if len(last) < k or any(change.substantive for change in changes) or any(gains(states)[-k:]):
         return None
-    if not any(change.is_cosmetic for change in changes):
+    if not any(change.is_cosmetic for change in changes) or _are_the_task(states, k):
         return None
     lines = sum(change.cosmetic for change in changes)
     documents = sum(change.documentation for change in changes)
@@ -187,10 +190,30 @@ def _cannot_tell(failures: Sequence[Failure]) -> bool:
     return len(digests) > 1 or "" in digests
 
 
+def _are_the_task(states: Sequence[IterationState], k: int) -> bool:
+    """Whether comments, formatting or documents are what the run is about, as far as shows."""
+    last = states[-k:]
+    checks = _by_check(last).values()
+    if not all(map(is_opaque, chain.from_iterable(checks))):
+        return False  # figures that did not move
+    if any(len({each.digest for each in said} - {""}) == k for said in checks):
+        return True
+    wrote = any(state.change.documentation for state in last)
+    return wrote and _only_writes(states) and _moves_on(states, k)
+
+
+def _only_writes(states: Sequence[IterationState]) -> bool:
+    """Whether the run never changed what code does."""
+    return not any(state.change.substantive for state in states)
+
+
 def _moves_on(states: Sequence[IterationState], k: int) -> bool:
-    """Whether the last k iterations changed code in files that none before had touched."""
+    """Whether the last k iterations changed code in files that none before had touched; comments
+    and documents, where the run only writes those."""
+    only_writes = _only_writes(states)
     before = {path for state in states[:-k] for path in state.change.files}
-    files = {path for s in states[-k:] if s.change.substantive for path in s.change.files}
+    changes = [state.change for state in states[-k:]]
+    files = {p for each in changes if only_writes or each.substantive for p in each.files}
     return bool(files - before)
 
 
@@ -218,7 +241,7 @@ _ADVICE_TREE = (
 _ADVICE_OSCILLATION = (
     "Two goals pull against each other, or threads disagree: settle it in the constraints"
 )
-_ADVICE_ERRORS = "Mend what the errors tell of, then resume"
+_ADVICE_ERRORS = "Mend what the errors tell of, then begin it again"
 _ADVICE_FAILURES = (
     "Look at one of the failures: mend it by hand, try a stronger model (--model A,B), or take "
     "the check away if it can't pass here"

@@ -12,6 +12,8 @@ from foundry.conversation.brief import Outcome
 from foundry.engine import gates
 from foundry.engine.circular.ended import ended
 from foundry.engine.circular.history import ASSIGNMENT, MARK, last_mark, states_of
+from foundry.engine.circular.measure import own_tree
+from foundry.engine.circular.metrics import work
 from foundry.engine.circular.prompts import proposal_of
 from foundry.engine.circular.recovery import error_of, recovery
 from foundry.engine.circular.tuning import doubt_of, setup_of
@@ -158,17 +160,18 @@ def worked(desk: Desk, report: Report, evidence: Evidence) -> Result:
 
 def _doubt(desk: Desk, report: Report) -> Result:
     before = last_mark(desk.journal)
-    agrees = report.verdict == "done"
+    holds = _is_as_measured(desk)
+    agrees = report.verdict == "done" and holds
     agreed = before.agreed + 1 if agrees else 0
     needed = (desk.context.get(ASSIGNMENT) or {}).get("confirmations", 1)
     over = agreed >= needed
     mark = Mark(number=before.number, claimed=agrees, agreed=agreed, over=over, report=report)
     left = "; ".join((*report.remaining, *report.found)) or report.ending.replace("_", " ")
-    told = (
-        f"{agreed} of {needed} doubting threads found nothing left"
-        if agrees
-        else f"a doubting thread did not confirm that it is done: {left}"
-    )
+    told = f"a doubting thread did not confirm that it is done: {left}"
+    if agrees:
+        told = f"{agreed} of {needed} doubting threads found nothing left"
+    elif not holds:
+        told = "what was measured is not what stands there now: somebody changed it since"
     return Result(
         f"test: doubt iteration {before.number}: {'nothing found' if agrees else 'not done'}",
         told,
@@ -177,6 +180,11 @@ def _doubt(desk: Desk, report: Report) -> Result:
         body=_summary(report),
         told=lambda record: _event(desk, record),
     )  # fmt: skip
+
+
+def _is_as_measured(desk: Desk) -> bool:
+    """Whether nobody changed the project since its checks were run, as a person may in a pause."""
+    return own_tree(desk.repository) == work(states_of(desk.journal))[-1].tree
 
 
 def _event(desk: Desk, record: StepRecord) -> IterationEnded:

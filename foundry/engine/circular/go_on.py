@@ -9,11 +9,11 @@ from foundry.engine.circular.handover import hand_over
 from foundry.engine.circular.history import ASSIGNMENT, assignment_of
 from foundry.engine.runner import Ended
 from foundry.engine.session import Watch
-from foundry.engine.workspace import find
 from foundry.errors import InputError
 from foundry.schema.base import Json
+from foundry.schema.circular_state import Assignment
+from foundry.schema.journal import Entry
 from foundry.schema.run import RunOptions
-from foundry.store import journal
 
 
 def resumed(
@@ -24,34 +24,46 @@ def resumed(
     *,
     accept: bool | None = None,
     models: tuple[str, ...] = (),
+    any_run: bool = False,
 ) -> Ended:
     """Go on after the last saved iteration.
 
     `accept` decides about a prompt or base context whose file says something else now; None asks.
     Raises InputError when nobody is there to ask. `models`, if any, replace those that the run
-    began with; how it adapts otherwise stays.
+    began with; how it adapts otherwise stays. With `any_run` a run of another kind goes on too.
     """
-    project = find(folder)
-    assignment = assignment_of(journal.read(project.journal))
-    if assignment is None:
+
+    def own(entries: tuple[Entry, ...]) -> Mapping[str, Json]:
+        assignment = assignment_of(entries)
+        if assignment:
+            return _renewed(assignment, models, lambda changed: _accepted(changed, accept, watch))
+        if any_run:
+            return {}
         raise InputError(
             f"the newest run in {folder} is not one of `foundry circular`",
             hint="`foundry resume` goes on with it",
         )
+
+    ended = session.resume(folder, change, watch, given, own)
+    hand_over(folder, ended, watch)
+    return ended
+
+
+def _renewed(
+    assignment: Assignment, models: tuple[str, ...], accepted: Callable[[tuple[str, ...]], bool]
+) -> Mapping[str, Json]:
+    """The variable of the assignment, where the person changed something of it."""
     anew = assignment
     changed = changed_since(assignment)
-    if changed and _accepted(changed, accept, watch):
+    if changed and accepted(changed):
         anew = taken_anew(assignment)
     if models:
         several = models if len(models) > 1 else ()
         settings = anew.settings.model_copy(update={"models": several})
         anew = anew.model_copy(update={"settings": settings})
-    own: dict[str, Json] = {}
-    if anew != assignment:
-        own = {ASSIGNMENT: anew.model_dump(mode="json", exclude_none=True)}
-    ended = session.resume(folder, change, watch, given, own)
-    hand_over(folder, ended, watch)
-    return ended
+    if anew == assignment:
+        return {}
+    return {ASSIGNMENT: anew.model_dump(mode="json", exclude_none=True)}
 
 
 def _accepted(changed: tuple[str, ...], accept: bool | None, watch: Watch) -> bool:
@@ -62,7 +74,7 @@ def _accepted(changed: tuple[str, ...], accept: bool | None, watch: Watch) -> bo
     if answer is None:
         raise InputError(
             what,
-            hint="--accept-changes goes on with what stands there now, --ignore-changes with "
-            "what the run began with",
+            hint="`foundry circular resume --accept-changes` goes on with what stands there now, "
+            "--ignore-changes with what the run began with",
         )
     return answer

@@ -92,6 +92,19 @@ def reverted_of(entries: Sequence[Entry]) -> frozenset[int]:
     return frozenset(patch[REVERTED] for patch in patches if REVERTED in patch)
 
 
+def standing(
+    states: Sequence[IterationState], entries: Sequence[Entry]
+) -> tuple[IterationState, ...]:
+    """Those iterations whose work nobody took back."""
+    reverted = reverted_of(entries)
+    return tuple(state for state in states if state.number not in reverted)
+
+
+def measured(states: Sequence[IterationState]) -> tuple[IterationState, ...]:
+    """All but the last where it was cut off before its checks were run: they say nothing of it."""
+    return tuple(state for state in states if state.kind == "doubt" or state.tree)
+
+
 def _begun(
     entry: StepRecord, mark: Mark, report: Report, errors: tuple[str, ...], commit: str
 ) -> IterationState:
@@ -139,8 +152,7 @@ def _settle(states: list[IterationState], mark: Mark) -> None:
     """What a doubt decides about the iteration that it doubted."""
     if not (mark.report and mark.report.kind == "doubt"):
         return
-    doubt = states[-1]
-    agrees = doubt.verdict == "done"
+    doubt, agrees = states[-1], mark.claimed
     found = tuple(Issue(id=f"doubt:{each}", description=each) for each in _found(mark.report))
     work = next((n for n in range(len(states) - 1, -1, -1) if states[n].kind == "work"), None)
     shown = work is not None and bool(states[work].checks)

@@ -54,7 +54,7 @@ def measure(desk: Desk, ask: Ask) -> tuple[Result, tuple[CheckResult, ...]]:
     settled, claimed = _settled(desk, claim, checks)
     state = _state(desk, history, report, checks, settled)
     history = (*history[:-1], state)
-    trip = tripped(history, watch=(TripKind.SHRINKING_TESTS,) if claimed else tuple(TripKind))
+    trip = tripped(history, watch=_watched(history) if claimed else tuple(TripKind))
     claimed = claimed and trip is None
     over = trip is not None
     if not (over or claimed):
@@ -96,6 +96,14 @@ def _settled(desk: Desk, claim: Claim, checks: tuple[CheckResult, ...]) -> tuple
     )
     settled = settle(claim, found)
     return settled, settled.status is IterationStatus.UNKNOWN
+
+
+def _watched(history: tuple[IterationState, ...]) -> tuple[TripKind, ...]:
+    """What ends a run whose last thread claims that it is done. Whatever went before, a claim is
+    worth a doubt; but not the same claim again, about a project that a doubt has refuted it of."""
+    doubted = {state.number for state in history if state.kind == "doubt"}
+    refuted = {state.tree for state in work(history[:-1]) if state.number in doubted}
+    return tuple(TripKind) if history[-1].tree in refuted else (TripKind.SHRINKING_TESTS,)
 
 
 def _confirmations(desk: Desk) -> int:
@@ -237,5 +245,5 @@ def _not_yet(desk: Desk, state: IterationState, words: str) -> str:
     """Why the run would not be verified if it ended here."""
     most = desk.instruction.loop.loop.max_iterations if desk.instruction.loop else 0
     if most and state.number >= most:
-        return f"not done after {state.number} iterations, the most that it may have: {words}"
+        return f"not done after {state.number} of {most} iterations: {words}"
     return words or f"iteration {state.number} is not verified"

@@ -24,7 +24,7 @@ from foundry.engine.desk import Desk, own_files
 from foundry.engine.notes import Notebook
 from foundry.engine.perform import Means, Performed, perform
 from foundry.engine.result import Evidence
-from foundry.errors import FoundryError
+from foundry.errors import FoundryError, ProjectError
 from foundry.sandbox.pidfile import reap_orphans
 from foundry.schema.circular import PartitionReport
 from foundry.schema.circular_state import Mark, Report
@@ -63,18 +63,22 @@ class Stopped(FoundryError):
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """A conversation that ended: where it worked, what it came to, or the error that cut it off."""
+    """A conversation that ended: where it worked, what it came to, or the error that cut it off.
+
+    `work` is the commit of what it changed, empty where that is nothing, or gone.
+    """
 
     partition: Partition
     aside: Aside
     desk: Desk
+    work: str
     done: Performed | None = None
     error: FoundryError | None = None
 
     @property
     def report(self) -> Report | None:
         """What it reported; None where nothing of it can be kept."""
-        if self.done is None:
+        if self.done is None or self.error:
             return None
         done, kept = self.done, self.done.kept
         if done.outcome.submission is not None:
@@ -95,6 +99,8 @@ def side_by_side(desk: Desk, means: Means) -> Performed | None:
     """
     split = _split(desk)
     left = means.limits.max_usd - means.ledger.total.usd
+    if split.reason and not split.partitions and desk.iteration == 1:
+        desk.observe(Note(f"nothing is worked on side by side: {split.reason}"))
     if not split.partitions or left <= 0:
         return None
     announce(desk, [each.title for each in split.partitions])
@@ -150,10 +156,16 @@ def _held(desk: Desk, means: Means, found: Sequence[Partition], left: float) -> 
 
 
 def _ended(partition: Partition, aside: Aside, desk: Desk, end: "Future[Performed]") -> Side:
+    work, done, cut = "", None, None
     try:
-        return Side(partition, aside, desk, end.result())
+        done = end.result()
     except FoundryError as error:
-        return Side(partition, aside, desk, error=error)
+        cut = error
+    try:
+        work = aside.work(f"part: {partition.title}")
+    except ProjectError as error:
+        cut = cut or error
+    return Side(partition, aside, desk, work, done, cut)
 
 
 def _desk(desk: Desk, partition: Partition, aside: Aside) -> Desk:
@@ -186,13 +198,10 @@ def _put_together(desk: Desk, ends: Sequence[Side], reason: str) -> Performed | 
     if not any(outcome.spend.turns for outcome in outcomes):
         return None
     reports = {end.partition.id: end.report for end in ends}
-    works = {end.partition.id: end.aside.work(f"part: {end.partition.title}") for end in ends}
     desk.hold_head()
     out = {end.partition.id: end.failure for end in ends if not reports[end.partition.id]}
-    out |= merge(desk, {name: works[name] for name, report in reports.items() if report})
-    told = tuple(
-        _told(desk, end, reports[end.partition.id], works[end.partition.id], out) for end in ends
-    )
+    out |= merge(desk, {end.partition.id: end.work for end in ends if reports[end.partition.id]})
+    told = tuple(_told(desk, end, reports[end.partition.id], out) for end in ends)
     known = len(desk.notebook.all)
     for end, part in zip(ends, told, strict=True):
         _noted(desk, end, part, known)
@@ -206,11 +215,10 @@ def _put_together(desk: Desk, ends: Sequence[Side], reason: str) -> Performed | 
     return Performed(replace(outcome, reason="submitted"), evidence, contract, (result, evidence))
 
 
-def _told(
-    desk: Desk, end: Side, report: Report | None, work: str, out: Mapping[str, str]
-) -> PartitionReport:
+def _told(desk: Desk, end: Side, report: Report | None, out: Mapping[str, str]) -> PartitionReport:
     """What became of a conversation; what is not in the result is kept in a ref."""
-    partition, spend = end.partition, end.done.outcome.spend if end.done else None
+    partition, work = end.partition, end.work
+    spend = end.done.outcome.spend if end.done else None
     why = " ".join(out.get(partition.id, "").split())[:300]
     merged = partition.id not in out
     name = f"{desk.start.run}/{desk.instruction.id.translate(_REF)}-{partition.id}"

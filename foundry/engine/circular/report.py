@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from foundry.engine.circular.history import left_of, states_of
+from foundry.engine.circular.history import left_of, measured, standing, states_of
 from foundry.engine.circular.metrics import CircularMetrics, counted, final_metrics, work
 from foundry.engine.circular.prompts import prompts_of
 from foundry.schema.circular import Issue, IterationState, IterationStatus
@@ -82,8 +82,9 @@ def headline(entries: tuple[Entry, ...]) -> str:
     states = states_of(entries)
     if not states:
         return ""
-    resolved = sum(counted(state.issues_resolved) for state in states)
-    files = {path for state in states for path in state.files_modified}
+    kept = standing(states, entries)
+    resolved = sum(counted(state.issues_resolved) for state in kept)
+    files = {path for state in kept for path in state.files_modified}
     worked = len(work(states))
     parts = (
         f"{_counted(worked, 'iteration')}, {_counted(len(states) - worked, 'doubting thread')}",
@@ -118,6 +119,7 @@ def _table(metrics: CircularMetrics, states: Sequence[IterationState]) -> str:
 
 def _open(entries: tuple[Entry, ...], states: Sequence[IterationState]) -> tuple[str, ...]:
     """What checks found and no later iteration resolved, and what the last threads said is left."""
+    states = measured(standing(states, entries))
     last = work(states)[-1:]
     if not last or last[0].status is IterationStatus.SUCCESS:
         return ()

@@ -5,7 +5,14 @@ is damaged or edited is written anew with the next step.
 """
 
 from foundry.engine.circular.base_context import fingerprint
-from foundry.engine.circular.history import assignment_of, last_mark, reverted_of, states_of
+from foundry.engine.circular.history import (
+    assignment_of,
+    last_mark,
+    measured,
+    reverted_of,
+    standing,
+    states_of,
+)
 from foundry.engine.circular.metrics import progress_state, work
 from foundry.engine.circular.prompts import prompts_of
 from foundry.engine.circular.report import completion_report
@@ -43,7 +50,8 @@ def state_of(workflow: Workflow, entries: tuple[Entry, ...]) -> CircularState:
     """The state that a journal tells of."""
     states = states_of(entries)
     total = most_iterations(workflow)
-    progress = progress_state(states, total, status=completion_status(entries, states))
+    status = completion_status(entries, states)
+    progress = progress_state(measured(standing(states, entries)), total, status=status)
     assignment, prompts = assignment_of(entries), prompts_of(entries)
     return CircularState(
         run=entries[0].run,

@@ -98,4 +98,4 @@ def _told(trial: _Trial) -> str:
 
 
 def _percent(share: float) -> str:
-    return f"{share * 100:g} %"
+    return f"{share * 100:g}%"

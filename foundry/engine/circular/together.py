@@ -67,7 +67,9 @@ def joint(outcomes: Sequence[Outcome]) -> Outcome:
         reflection=thought,
     )
     rejections = tuple(each for outcome in outcomes for each in outcome.rejections)
-    return replace(outcomes[0], submission=None, spend=spend, rejections=rejections, known="")
+    failure = next((outcome.failure for outcome in outcomes if outcome.failure), None)
+    whole = replace(outcomes[0], spend=spend, rejections=rejections, failure=failure)
+    return replace(whole, submission=None, known="")
 
 
 def _state(report: Report, at: datetime) -> IterationState:

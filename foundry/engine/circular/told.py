@@ -4,7 +4,7 @@ The base context and the prompt are the same for every thread, and stand first; 
 them is bounded, so that the hundredth iteration is told as much as the tenth.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from textwrap import indent
 from typing import Any
 
@@ -15,6 +15,7 @@ from foundry.engine.circular.history import (
     last_mark,
     left_of,
     mark_of,
+    reverted_of,
     states_of,
 )
 from foundry.engine.circular.intact import intact
@@ -146,18 +147,21 @@ def _history(desk: Desk, states: tuple[IterationState, ...]) -> str:
     records = [r for r in desk.records if (mark := mark_of(r)) and mark.report]
     listed = records[-LISTED:]
     near = {record.seq for record in records[-RECENT:]}
-    parts = [_told(record, full=record.seq in near) for record in listed]
+    reverted = reverted_of(desk.journal)
+    parts = [_told(record, reverted, full=record.seq in near) for record in listed]
     if left_out := len(records) - len(listed):
         parts.insert(0, f"({left_out} earlier threads: `git log` and .context-foundry/circular/)")
     return "\n".join(parts)
 
 
-def _told(record: StepRecord, *, full: bool) -> str:
+def _told(record: StepRecord, reverted: Collection[int], *, full: bool) -> str:
     mark = mark_of(record)
     assert mark and mark.report
     who = "doubt of iteration" if mark.report.kind == "doubt" else "iteration"
     how = mark.report.verdict or mark.report.ending.replace("_", " ")
     head = f"- {who} {mark.number}: {how}, {len(record.files)} files changed"
+    if mark.number in reverted and mark.report.kind == "work":
+        return f"{head}; a person took that work back: it is not in the project"
     if not full:
         return head
     files = f"  files: {', '.join(record.files[:20])}\n" if record.files else ""

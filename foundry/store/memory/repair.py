@@ -6,6 +6,7 @@ that lies beside the memory (`memory*.jsonl`).
 
 import sqlite3
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 
 from foundry.errors import ProjectError
@@ -42,7 +43,7 @@ def set_aside(path: Path, damaged: FileId | None) -> Path | None:
 def salvaged(aside: Path, exports: Path) -> Iterator[list[MemoryEntry]]:
     """What can be saved, some at a time."""
     some: list[MemoryEntry] = []
-    for entry in (*_readable(aside), *_exported(exports)):
+    for entry in chain(_readable(aside), _exported(exports)):
         some.append(entry)
         if len(some) == MANY:
             yield some

@@ -24,6 +24,12 @@ FROM entry e LEFT JOIN summary s ON s.number = (
 """
 
 
+def whole(text: str) -> str:
+    """Text that can be stored or asked for: half of a surrogate pair, which a model's JSON or a
+    command line may hold, can't."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode()
+
+
 def stamp(moment: datetime) -> str:
     """A time as it is stored: in UTC, so that text sorts as time does."""
     return moment.astimezone(UTC).isoformat(timespec="milliseconds")
@@ -55,7 +61,9 @@ def every_entry(connection: sqlite3.Connection) -> Iterator[tuple[int, MemoryEnt
 
 def find_entry(connection: sqlite3.Connection, entry_id: str) -> MemoryEntry | None:
     """The entry with this id."""
-    row = connection.execute(f"SELECT {COLUMNS} FROM entry WHERE id = ?", (entry_id,)).fetchone()
+    row = connection.execute(
+        f"SELECT {COLUMNS} FROM entry WHERE id = ?", (whole(entry_id),)
+    ).fetchone()
     return entry(connection, row) if row else None
 
 
@@ -132,6 +140,7 @@ def past(connection: sqlite3.Connection, conversation: str, limit: int) -> list[
 
 def matching(connection: sqlite3.Connection, beginning: str, limit: int) -> list[str]:
     """The ids that begin so."""
+    beginning = whole(beginning)
     rows = connection.execute(
         "SELECT id FROM entry WHERE substr(id, 1, ?) = ? ORDER BY number LIMIT ?",
         (len(beginning), beginning, limit),
@@ -170,13 +179,13 @@ def where(which: Filter) -> tuple[str, list[Any]]:
         wanted = getattr(which, column)
         if wanted:
             conditions.append(f"e.{column} = ?")
-            values.append(wanted)
+            values.append(whole(wanted))
     for bound, comparison in ((which.since, ">="), (which.until, "<")):
         if bound is not None:
             conditions.append(f"e.ended {comparison} ?")
             values.append(stamp(bound))
     if which.file:
-        path = which.file.removeprefix("./")
+        path = whole(which.file).removeprefix("./")
         conditions.append(
             "e.number IN (SELECT entry FROM touched WHERE path = ? OR substr(path, -length(?)) = ?)"
         )

@@ -40,8 +40,8 @@ def is_intact(entry: MemoryEntry) -> bool:
 def cleaned(draft: Draft, clean: Clean) -> Draft:
     """A summary with every text cleaned."""
     return Draft(
-        text=clean(_whole(draft.text)),
-        insights=tuple(clean(_whole(each)) for each in draft.insights),
+        text=clean(rows.whole(draft.text)),
+        insights=tuple(clean(rows.whole(each)) for each in draft.insights),
         tokens=draft.tokens,
         source=draft.source,
     )
@@ -128,14 +128,9 @@ def _cleaned_moment(moment: Moment, clean: Clean) -> Moment:
 def _mapped(value: Json, clean: Clean) -> Json:
     """A JSON value with every text in it cleaned, those of its names too."""
     if isinstance(value, str):
-        return clean(_whole(value))
+        return clean(rows.whole(value))
     if isinstance(value, Mapping):
-        return {clean(_whole(key)): _mapped(each, clean) for key, each in value.items()}
+        return {clean(rows.whole(key)): _mapped(each, clean) for key, each in value.items()}
     if isinstance(value, list | tuple):
         return [_mapped(each, clean) for each in value]
     return value
-
-
-def _whole(text: str) -> str:
-    """Text that can be written: half of a surrogate pair, which a model's JSON may hold, can't."""
-    return text if text.isascii() else text.encode("utf-8", "replace").decode()

@@ -47,9 +47,12 @@ class _Open:
     merged: list[dict[str, Any]] = field(default_factory=list)
 
 
-def read_yaml(text: str) -> Plain:
-    """The value of a YAML text; a syntax error is one finding, and the value None."""
-    builder = _Builder()
+def read_yaml(text: str, *, dates: bool = False) -> Plain:
+    """The value of a YAML text; a syntax error is one finding, and the value None.
+
+    With `dates` a date is the text that it was written as, and not reported.
+    """
+    builder = _Builder(dates=dates)
     try:
         for event in yaml.parse(text, Loader=_Loader):
             builder.take(event)
@@ -68,7 +71,8 @@ def read_yaml(text: str) -> Plain:
 class _Builder:
     """Puts events together."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, dates: bool) -> None:
+        self._dates = dates
         self.root: Any = None
         self.findings: list[Finding] = []
         self._open: list[_Open] = []
@@ -204,7 +208,7 @@ class _Builder:
             return float(text)
         if _NO_NUMBER.fullmatch(text):
             return float(text.replace(".", ""))
-        if _DATE.fullmatch(text):
+        if not self._dates and _DATE.fullmatch(text):
             what = f"{text[:40]} is a date, which JSON has not: put it in quotes"
             self.findings.append(Finding(self.loc, what))
         return text
