@@ -45,7 +45,7 @@ def run_deploy(desk: Desk, intend: Callable[[str], None], ask: Ask) -> Result | 
 
 def _obstacle(desk: Desk, remote: str) -> str:
     """Why there is nothing to push or nowhere to push it, or an empty string."""
-    status, why = verdict(desk.workflow, desk.records, desk.warnings)
+    status, why = verdict(desk.workflow, desk.journal, desk.warnings)
     if status is not Status.VERIFIED:
         return f"the build is not verified: {why}"
     reason = "" if remote else _no_gh()

@@ -27,6 +27,8 @@ from foundry.store.project import FOLDER, TASKS, Project
 from foundry.store.trees import remove_tree
 from foundry.workflow.cursor import Instruction
 
+DOCUMENTATION = (".md", ".rst", ".adoc")  # not .txt: requirements.txt is part of the project
+
 
 @dataclass(frozen=True)
 class Desk:
@@ -125,3 +127,9 @@ def scratch(desk: Desk) -> Path:
 def own_files(paths: tuple[str, ...]) -> tuple[str, ...]:
     """The paths that belong to the project itself and not to Foundry."""
     return tuple(path for path in paths if not path.startswith(f"{FOLDER}/"))
+
+
+def is_documentation(path: str) -> bool:
+    """Whether a file is told apart from the project by its name, as one that people read."""
+    named = path.startswith(("docs/", "LICENSE"))
+    return named or path.lower().endswith(DOCUMENTATION)

@@ -18,7 +18,7 @@ def feedback_result(desk: Desk, submission: BaseModel, _evidence: Evidence) -> R
     assert isinstance(submission, FeedbackSubmission)
     tests = desk.context.get("tests", {})
     at = desk.now()
-    status, _ = verdict(desk.workflow, desk.records, desk.warnings)
+    status, _ = verdict(desk.workflow, desk.journal, desk.warnings)
     feedback = Feedback(
         run=desk.start.run,
         timestamp=at,

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pydantic import BaseModel
 
-from foundry.engine.desk import Desk, own_files, scratch
+from foundry.engine.desk import Desk, is_documentation, own_files, scratch
 from foundry.engine.result import Evidence
 from foundry.schema.checks import CheckResult, result_of
 from foundry.schema.plan import MAX_TASKS, ArchitectSubmission, ScoutSubmission
@@ -17,7 +17,6 @@ from foundry.store.trees import remove_tree
 
 VERIFY_SECONDS = 900
 SHELLS = {"sh", "bash", "shell", "console"}
-DOCUMENTATION = (".md", ".rst", ".adoc")  # not .txt: requirements.txt is part of the project
 SHOWN_OUTPUT = 3_000
 MAX_CONTEXT = 256_000
 """Bytes of JSON that all variables of a run may have."""
@@ -99,7 +98,7 @@ def docs_gate(desk: Desk, submission: BaseModel) -> Evidence:
     problems = [
         f"{path} is not documentation: this step may not change the project itself"
         for path in files
-        if not _is_documentation(path)
+        if not is_documentation(path)
     ]
     root = desk.project.root
     wanted = dict.fromkeys(("README.md", *submission.files))
@@ -189,11 +188,6 @@ def _failures(checks: Iterable[CheckResult]) -> tuple[str, ...]:
         for check in checks
         if not check.holds
     )
-
-
-def _is_documentation(path: str) -> bool:
-    named = path.startswith(("docs/", "LICENSE"))
-    return named or path.lower().endswith(DOCUMENTATION)
 
 
 def _inside(root: Path, path: str) -> bool:

@@ -62,7 +62,7 @@ class Facts:
 
 def final_status(facts: Facts) -> tuple[Status, str]:
     """How a run that went through all its steps ends."""
-    return verdict(facts.workflow, facts.records, facts.cursor.warnings)
+    return verdict(facts.workflow, facts.journal, facts.cursor.warnings)
 
 
 def session_summary(facts: Facts, status: Status, reason: str, ended: datetime) -> SessionSummary:

@@ -3,11 +3,15 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from foundry.engine.desk import is_documentation, own_files
 from foundry.engine.steps import has_checks
 from foundry.schema.checks import CheckResult
-from foundry.schema.journal import StepRecord
+from foundry.schema.journal import Entry, Resume, StepRecord
 from foundry.schema.run import Status
 from foundry.schema.workflow import Workflow
+
+SHOWN = 5
+"""Files that are named."""
 
 NO_CHECK = (
     "this workflow ran no check that could verify it: begin it with --check COMMAND, or give it a "
@@ -16,10 +20,14 @@ NO_CHECK = (
 
 
 def verdict(
-    workflow: Workflow, records: Sequence[StepRecord], warnings: Sequence[str]
+    workflow: Workflow, entries: Sequence[Entry], warnings: Sequence[str]
 ) -> tuple[Status, str]:
-    """How a run whose steps are done stands, and why. Only passed checks make it verified."""
-    reasons = _unchecked(workflow, records) or list(warnings)
+    """How a run whose steps are done stands, and why.
+
+    Only checks that passed make it verified, and only what they were run on.
+    """
+    records = [entry for entry in entries if isinstance(entry, StepRecord)]
+    reasons = _unchecked(workflow, records) or _edited(workflow, entries) or list(warnings)
     if unproven := last(records, "unproven"):
         reasons.insert(0, unproven)
     if reasons:
@@ -37,6 +45,19 @@ def _unchecked(workflow: Workflow, records: Sequence[StepRecord]) -> list[str]:
     if tests.get("passed"):
         return []
     return ["checks are still failing" if last_checks(records) else "there is no check to run"]
+
+
+def _edited(workflow: Workflow, entries: Sequence[Entry]) -> list[str]:
+    """What a person changed in a pause after the checks had run; documentation decides nothing."""
+    tested, changed = has_checks(workflow), list[str]()
+    for entry in entries:
+        if isinstance(entry, StepRecord):
+            changed = [] if ("tests" in entry.patch if tested else entry.checks) else changed
+        elif isinstance(entry, Resume):
+            changed += [path for path in own_files(entry.changes) if not is_documentation(path)]
+    shown = ", ".join(dict.fromkeys(changed[:SHOWN]))
+    more = f" and {len(changed) - SHOWN} more" if len(changed) > SHOWN else ""
+    return [f"changed by hand after the checks ran: {shown}{more}"] if changed else []
 
 
 def last_tests(records: Sequence[StepRecord]) -> Mapping[str, Any]:

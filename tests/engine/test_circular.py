@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from foundry.cli.main import run as command_line
 from foundry.engine.circular.assign import Given, assigned
 from foundry.engine.circular.intact import intact
 from foundry.engine.circular.revert import reverted
@@ -299,7 +300,7 @@ BLOCKED = submit(verdict="blocked", evidence="the service needs a password", rem
 
 
 def test_a_person_is_asked_and_what_they_changed_meanwhile_is_noticed(
-    circular: Any, tmp_path: Path
+    circular: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Threads that are blocked, threads without a verdict, a damaged state file, a new prompt."""
     prompt = tmp_path / "task.md"
@@ -336,6 +337,8 @@ def test_a_person_is_asked_and_what_they_changed_meanwhile_is_noticed(
     prompt.write_text(TASK + " And say so.")
     with pytest.raises(InputError, match=r"task\.md changed since the run began"):
         run.go_on()
+    assert command_line(["resume", str(run.folder)]) == 1
+    assert "task.md changed since the run began" in capsys.readouterr().err
     assert run.go_on(accept=False).status is Status.PAUSED
     assert "termination_ambiguity" in run.ended.reason
     assert "state.json was changed or damaged: it is rebuilt from the journal" in notes(run)

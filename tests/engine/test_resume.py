@@ -94,6 +94,22 @@ def test_edits_by_hand_are_kept_and_committed_with_the_resume(build: Any) -> Non
     assert set(changed) == {".context-foundry/journal.jsonl", *resumed.changes}
 
 
+@pytest.mark.parametrize(
+    ("name", "status", "reason"),
+    [
+        ("hello-1.txt", Status.UNVERIFIED, "changed by hand after the checks ran: hello-1.txt"),
+        ("NOTES.md", Status.VERIFIED, "all gates passed"),
+    ],
+)
+def test_what_is_edited_after_the_checks_is_not_verified_by_them(
+    build: Any, name: str, status: Status, reason: str
+) -> None:
+    built: Built = build(SmallBuild(), pause_after=("test",), skip=("docs",))
+    (built.folder / name).write_text("by hand\n")
+    built.resume()
+    assert (built.ended.status, built.ended.reason) == (status, reason)
+
+
 def plan_of(built: Built) -> dict[str, Any]:
     return json.loads(built.project.artifact("tasks.json").read_text())
 
