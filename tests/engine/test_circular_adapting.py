@@ -210,6 +210,29 @@ def test_a_prompt_is_refined_only_by_what_was_measured(circular: Any, tmp_path: 
         prompts_of(entries)
 
 
+def test_wordings_proposed_without_end_keep_no_model_that_is_stuck(circular: Any) -> None:
+    def idle(number: int) -> list[Any]:
+        better = f"{TASK}\nWording {number}."
+        return [write(f"n{number}.txt", "1\n"), more("a.py", better_prompt=better)]
+
+    run: Circular = circular(
+        plays(
+            {
+                **{work(number): idle(number) for number in (1, 2)},
+                work(3): [write("a.py", NEW), write("b.py", NEW), done()],
+                doubt(3): [done()],
+            }
+        ),
+        refine=True,
+        models=("small", "large"),
+        limits=Limits(max_usd=50),
+    )
+    assert run.ended.status is Status.VERIFIED, run.ended
+    assert [each.model for each in run.states] == ["small", "small", "large", "large"]
+    assert [each.prompt_version for each in run.states] == [1, 2, 1, 1]
+    assert reasons(run, "prompt")[2].endswith("not tried: version 2 was rejected just now")
+
+
 def test_what_iteration_after_iteration_did_is_summed_up_from_the_memory(circular: Any) -> None:
     recall = turn(call("recall_context", keywords=["quince"]))
     scenes: dict[str, Any] = {

@@ -13,6 +13,7 @@ from foundry.model.rehearsal.faults import stop
 from foundry.model.rehearsal.rules import ApiError
 from foundry.model.rehearsal.script import SceneScript, Turn, call, say, turn
 from foundry.schema.events import IterationStarted, Note, PartEnded
+from foundry.schema.journal import StepRecord
 from foundry.schema.messages import Usage
 from foundry.schema.run import Limits, Status
 from foundry.store import journal
@@ -194,6 +195,9 @@ def test_a_place_that_is_spoilt_costs_the_others_nothing(rehearsal: Any, project
     refused, removed = one.partitions[1:]
     assert refused.ending == "refused" and removed.ref == ""
     assert run.git("show", f"{refused.ref}:sub/kept.txt") == "of b\n"
+    turns = sum(each.spend.turns for each in run.journal if isinstance(each, StepRecord))
+    assert turns == Ledger(ledger_path(run.journal[0].run)).total.calls
+    assert one.tokens == sum(each.tokens for each in one.partitions) and removed.tokens
     nothing_is_left(project)
 
 
@@ -256,12 +260,15 @@ def test_a_kill_in_the_middle_leaves_the_run_as_it_was(
 def test_an_interrupt_ends_every_conversation(
     rehearsal: Any, project: Path, context: Path, tmp_path: Path
 ) -> None:
-    blocker = Blocker.make(tmp_path / "blocker")
+    blocker, other = (Blocker.make(tmp_path / name) for name in ("blocker", "other"))
+    later = tmp_path / "went-on"
+    commands = (other.command(), f"touch {later}")
+    several = turn(*(call("run_command", command=each) for each in commands))
     server = rehearsal(
         plays(
             {
                 part(1, "first"): [write("a.py", NEW), command(blocker.command()), done()],
-                part(1, "second"): [write("b.py", NEW), command(blocker.command()), done()],
+                part(1, "second"): [write("b.py", NEW), several, done()],
                 doubt(1): [done()],
             }
         )
@@ -269,6 +276,7 @@ def test_an_interrupt_ends_every_conversation(
 
     def interrupt() -> None:
         blocker.wait()
+        other.wait()
         os.kill(os.getpid(), signal.SIGINT)
 
     person = Thread(target=interrupt)
@@ -278,7 +286,7 @@ def test_an_interrupt_ends_every_conversation(
     person.join()
     assert run.ended.status is Status.INTERRUPTED
     nothing_is_left(project)
-    assert strays(tmp_path) == []
+    assert strays(tmp_path) == [] and not later.exists()
     kept = [each.text for each in run.events if isinstance(each, Note) and "kept in" in each.text]
     assert kept
     assert run.go_on().status is Status.VERIFIED

@@ -6,10 +6,11 @@ is one step of the journal and one commit like any other. What could not be merg
 and is due in the next iteration, alone, on what the others made.
 """
 
+import threading
+import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
-from threading import Event, Lock
 
 from foundry.engine import gates
 from foundry.engine.circular.aside import Aside, cleared, put_away, set_up
@@ -28,7 +29,8 @@ from foundry.errors import FoundryError, ProjectError
 from foundry.sandbox.pidfile import reap_orphans
 from foundry.schema.circular import PartitionReport
 from foundry.schema.circular_state import Mark, Report
-from foundry.schema.events import Note, PartEnded
+from foundry.schema.events import Event, Note, PartEnded
+from foundry.schema.journal import Spend
 from foundry.schema.messages import Usage
 from foundry.schema.permission import Answer, Question
 from foundry.store import runs
@@ -37,12 +39,14 @@ from foundry.store.ledger import TURN, Ledger, Spent
 WORKS = ("circular", "circular-refining")
 PATIENCE = 10.0
 """Seconds that conversations are given to end when a person stops the run."""
+BETWEEN = 0.1
+"""Seconds between two looks at what they run meanwhile."""
 
 
 class Share(Ledger):
     """A share of a run's money: counts its own calls, and notes them in the run's ledger."""
 
-    def __init__(self, whole: Ledger, lock: Lock, stop: Event) -> None:
+    def __init__(self, whole: Ledger, lock: threading.Lock, stop: threading.Event) -> None:
         self._whole, self._lock, self._stop = whole, lock, stop
         self.total = Spent()
 
@@ -72,6 +76,7 @@ class Side:
     aside: Aside
     desk: Desk
     work: str
+    spend: Spend
     done: Performed | None = None
     error: FoundryError | None = None
 
@@ -126,11 +131,16 @@ def _split(desk: Desk) -> Partitioning:
 
 def _held(desk: Desk, means: Means, found: Sequence[Partition], left: float) -> tuple[Side, ...]:
     """Hold the conversations, each in a thread of its own, until the last one has ended."""
-    run, stop, lock = desk.start.run, Event(), Lock()
+    run, stop, lock = desk.start.run, threading.Event(), threading.Lock()
 
     def approve(question: Question) -> Answer | None:
         with lock:
             return means.approve(question)
+
+    def observe(event: Event) -> None:
+        if stop.is_set():  # before the next command of a turn begins
+            raise Stopped("the run is being stopped")
+        desk.observe(event)
 
     places = [
         set_up(desk.project, desk.repository, run, number, lambda what: desk.observe(Note(what)))
@@ -140,22 +150,31 @@ def _held(desk: Desk, means: Means, found: Sequence[Partition], left: float) -> 
     limits = means.limits.model_copy(update={"max_usd": left / len(found)})
     mine = replace(means, limits=limits, on_text=None, approve=approve)
     pool = ThreadPoolExecutor(len(found), thread_name_prefix="part")
+    shares = [Share(means.ledger, lock, stop) for _ in desks]
     ends = [
-        pool.submit(perform, own, replace(mine, ledger=Share(means.ledger, lock, stop)))
-        for own in desks
+        pool.submit(perform, replace(own, observe=observe), replace(mine, ledger=share))
+        for own, share in zip(desks, shares, strict=True)
     ]
     try:
         wait(ends)
     finally:  # at Ctrl-C none of them may go on behind our back
         stop.set()
-        if not all(each.done() for each in ends):
-            reap_orphans(runs.running_command(run))
-            wait(ends, PATIENCE)
+        _end_commands(run, ends)
         pool.shutdown(wait=False, cancel_futures=True)
-    return tuple(_ended(*each) for each in zip(found, places, desks, ends, strict=True))
+    return tuple(_ended(*each) for each in zip(found, places, desks, shares, ends, strict=True))
 
 
-def _ended(partition: Partition, aside: Aside, desk: Desk, end: "Future[Performed]") -> Side:
+def _end_commands(run: str, ends: Sequence["Future[Performed]"]) -> None:
+    """End the commands of conversations that are to stop, also those that a turn still begins."""
+    until = time.monotonic() + PATIENCE
+    while not all(each.done() for each in ends) and time.monotonic() < until:
+        reap_orphans(runs.running_command(run))
+        wait(ends, BETWEEN)
+
+
+def _ended(
+    partition: Partition, aside: Aside, desk: Desk, share: Share, end: "Future[Performed]"
+) -> Side:
     work, done, cut = "", None, None
     try:
         done = end.result()
@@ -165,7 +184,18 @@ def _ended(partition: Partition, aside: Aside, desk: Desk, end: "Future[Performe
         work = aside.work(f"part: {partition.title}")
     except ProjectError as error:
         cut = cut or error
-    return Side(partition, aside, desk, work, done, cut)
+    spend = done.outcome.spend if done else _spend(share.total)
+    return Side(partition, aside, desk, work, spend, done, cut)
+
+
+def _spend(spent: Spent) -> Spend:
+    """What a conversation used that an error cut off, as its share of the money knows it."""
+    return Spend(
+        usage=spent.usage,
+        cost_usd=None if spent.unpriced else round(spent.usd, 6),
+        turns=spent.calls - spent.reflection.rounds,
+        reflection=spent.reflection.rounded,
+    )
 
 
 def _desk(desk: Desk, partition: Partition, aside: Aside) -> Desk:
@@ -206,7 +236,8 @@ def _put_together(desk: Desk, ends: Sequence[Side], reason: str) -> Performed | 
     for end, part in zip(ends, told, strict=True):
         _noted(desk, end, part, known)
         put_away(desk.repository, end.aside)
-    outcome, contract = joint(outcomes), next(end.done.contract for end in ends if end.done)
+    outcome = joint(outcomes, [end.spend for end in ends if not end.done])
+    contract = next(end.done.contract for end in ends if end.done)
     if not any(reports.values()):
         return Performed(outcome, Evidence(), contract)
     evidence = gates.committable(desk)
@@ -217,8 +248,7 @@ def _put_together(desk: Desk, ends: Sequence[Side], reason: str) -> Performed | 
 
 def _told(desk: Desk, end: Side, report: Report | None, out: Mapping[str, str]) -> PartitionReport:
     """What became of a conversation; what is not in the result is kept in a ref."""
-    partition, work = end.partition, end.work
-    spend = end.done.outcome.spend if end.done else None
+    partition, work, spend = end.partition, end.work, end.spend
     why = " ".join(out.get(partition.id, "").split())[:300]
     merged = partition.id not in out
     name = f"{desk.start.run}/{desk.instruction.id.translate(_REF)}-{partition.id}"
@@ -231,9 +261,9 @@ def _told(desk: Desk, end: Side, report: Report | None, out: Mapping[str, str]) 
         ending=end.done.outcome.reason if end.done else "error",
         verdict=report.verdict if report else None,
         files=own_files(desk.repository.changed_between(end.aside.base, work)) if work else (),
-        tokens=spend.usage.context_tokens if spend else 0,
-        peak_context=spend.context_share if spend else 0,
-        conversation=spend.conversation if spend else "",
+        tokens=spend.usage.context_tokens,
+        peak_context=spend.context_share,
+        conversation=spend.conversation,
         merged=merged,
         why=why,
         ref=f"refs/foundry/{name}" if work and not merged else "",

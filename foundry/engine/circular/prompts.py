@@ -80,17 +80,24 @@ def _after(found: Prompts, report: Report, state: IterationState, gain: int, whe
     """The versions once an iteration was measured: its own is judged, then its proposal taken."""
     trial = found.active
     history = measured(found.history, state.number, gain, state.tokens)
+    judged = history.versions[trial.number - 1]
     told = []
     if trial.decision == "trial":
-        judged = history.versions[trial.number - 1]
         told.append(f"version {judged.number} {judged.decision}: {judged.verdict}")
     if report.proposal:
-        history, news = _proposed(history, report.proposal, where)
+        history, news = _proposed(history, judged, report.proposal, where)
         told.append(news)
     return Prompts(history, "; ".join(told))
 
 
-def _proposed(history: PromptHistory, new: Proposal, where: str) -> tuple[PromptHistory, str]:
+def _proposed(
+    history: PromptHistory, told: PromptVersion, new: Proposal, where: str
+) -> tuple[PromptHistory, str]:
+    """The versions with a proposal of a thread that was `told` one of them, and what became of it.
+
+    After a rejected one an iteration has no trial: with one after the other, threshold and model
+    would stay as they are for good, however stuck it is.
+    """
     if fingerprint(new.text) != new.sha256:
         raise ArtifactError(
             WHERE,
@@ -98,6 +105,8 @@ def _proposed(history: PromptHistory, new: Proposal, where: str) -> tuple[Prompt
             "its hash is not the one that was journalled with it: somebody changed it",
             hint=f"`git log -p -- {WHERE}` shows where; begin a new run with what you want",
         )
+    if told.decision == "rejected":
+        return history, f"a new wording is not tried: version {told.number} was rejected just now"
     proposal = propose(history, new.text, new.because)
     if proposal.accepted:
         why = f" ({new.because})" if new.because else ""

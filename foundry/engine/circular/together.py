@@ -46,9 +46,12 @@ def together(said: Sequence[Said], reason: str, at: datetime) -> Report:
     )
 
 
-def joint(outcomes: Sequence[Outcome]) -> Outcome:
-    """The outcome of all: what they spent in sum, and the fullest of their windows."""
-    spends = [outcome.spend for outcome in outcomes]
+def joint(outcomes: Sequence[Outcome], more: Sequence[Spend] = ()) -> Outcome:
+    """The outcome of all: what they spent in sum, and the fullest of their windows.
+
+    `more` was spent by those that came to no outcome.
+    """
+    spends = [*(outcome.spend for outcome in outcomes), *more]
     fullest = max(spends, key=lambda spend: spend.context_share)
     costs = [spend.cost_usd for spend in spends]
     thought = Thought()
@@ -62,7 +65,7 @@ def joint(outcomes: Sequence[Outcome]) -> Outcome:
         seconds=max(spend.seconds for spend in spends),
         peak_tokens=fullest.peak_tokens,
         window=fullest.window,
-        model=", ".join(dict.fromkeys(spend.model for spend in spends)),
+        model=", ".join(dict.fromkeys(outcome.spend.model for outcome in outcomes)),
         conversation=spends[0].conversation,
         reflection=thought,
     )
