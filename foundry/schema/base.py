@@ -1,5 +1,6 @@
 """What every stored value shares: frozen, strict about unknown fields, JSON in and out."""
 
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
@@ -26,3 +27,15 @@ def now() -> datetime:
     """The time in UTC, to the millisecond: what journals and logs are stamped with."""
     moment = datetime.now(UTC)
     return moment.replace(microsecond=moment.microsecond // 1000 * 1000)
+
+
+def strings(value: Json) -> Iterator[str]:
+    """All texts within a JSON value."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for each in value.values():
+            yield from strings(each)
+    elif isinstance(value, list | tuple):
+        for each in value:
+            yield from strings(each)

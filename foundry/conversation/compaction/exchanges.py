@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from foundry.schema.base import strings
 from foundry.schema.messages import Block, Message
 
 Kind = Literal["read", "write", "edit", "search", "command", "other"]
@@ -141,18 +142,6 @@ def text_of(block: Block) -> str:
     if isinstance(content, str):
         return content
     return "\n".join(str(each.get("text", "")) for each in content if each.get("type") == "text")
-
-
-def strings(value: object) -> Iterator[str]:
-    """All strings within a JSON value."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping):
-        for each in value.values():
-            yield from strings(each)
-    elif isinstance(value, list | tuple):
-        for each in value:
-            yield from strings(each)
 
 
 def words_of(block: Block) -> str:

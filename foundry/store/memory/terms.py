@@ -1,8 +1,8 @@
 """What an entry is found by: the terms of what was said, and of what was done with which files."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable
 
-from foundry.schema.base import Json
+from foundry.schema.base import strings
 from foundry.schema.memory import RECALL, MemorySummary, Moment
 from foundry.schema.words import IDENTIFIER, terms
 
@@ -61,15 +61,3 @@ def searched(text: str) -> str:
     if len(text) <= LONGEST:
         return text
     return f"{text[: LONGEST - TAIL]}\n{text[-TAIL:]}"
-
-
-def strings(value: Json) -> Iterator[str]:
-    """All texts within a JSON value."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping):
-        for each in value.values():
-            yield from strings(each)
-    elif isinstance(value, list | tuple):
-        for each in value:
-            yield from strings(each)
