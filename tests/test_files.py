@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from foundry.config import program
-from foundry.conversation.prompts import as_data
+from foundry.context.templates import as_data
 from foundry.files import append_line, atomic_write
-from foundry.store.trees import remove_tree
+from foundry.store.git.trees import remove_tree
 
 
 def test_a_pipe_in_a_files_place_goes_away(tmp_path: Path) -> None:

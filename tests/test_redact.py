@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foundry.schema.redact import REDACTED, redact, redacted, secret_values
+from foundry.redact import REDACTED, redact, redacted, secret_values
 
 PEM = "MIIEpAIBAAKCAQEA7Jx0\nq1uv+/8Zk2b0aYxw\nQw=="
 WORD = "s3cr3tV4lue9"

@@ -6,7 +6,7 @@ from typing import TextIO
 
 import click
 
-from foundry.report.safe import safe, safe_block
+from foundry.report.terminal_safe import safe, safe_block
 from foundry.schema.permission import Answer, Question
 
 SHOWN_LINES = 60

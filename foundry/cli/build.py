@@ -42,7 +42,7 @@ def command(
     SPEC says in words what is wanted; - reads it from stdin.
     """
     from foundry.cli.work import flags_and_wish, start
-    from foundry.engine.chosen import choose
+    from foundry.engine.pinned_workflow import choose
 
     text = read_spec(spec, spec_file)
     flags, wish = flags_and_wish(options, spec=text, chosen=choose(workflow), deploy=deploy)

@@ -33,9 +33,9 @@ def command(folder: Path, accept: bool | None, **options: Any) -> int:
     Options given here replace those that it began with. A run that paused to ask for a person
     goes on all the same.
     """
+    from foundry.circular.go_on import resumed
+    from foundry.circular.settings import check_roles, models_in, role_models
     from foundry.cli.work import flags_of, go_on
-    from foundry.engine.circular.go_on import resumed
-    from foundry.engine.circular.settings import check_roles, models_in, role_models
 
     models = models_in(options["model"])
     flags = flags_of({**options, "model": models[0] if models else None})

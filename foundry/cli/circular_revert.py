@@ -15,6 +15,6 @@ def command(iteration: int, folder: Path) -> None:
     Later iterations stay; where they changed the same lines nothing is done. What is taken back
     stays in the history and under refs/foundry/.
     """
-    from foundry.engine.circular.revert import reverted
+    from foundry.circular.revert import reverted
 
     click.echo(reverted(folder, iteration))

@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 
+from foundry.circular.state_schema import MESSAGE
 from foundry.cli.options import (
     limit_options,
     model_options,
@@ -12,7 +13,6 @@ from foundry.cli.options import (
     view_options,
     yes_option,
 )
-from foundry.schema.circular_state import MESSAGE
 
 
 @click.command(
@@ -68,9 +68,9 @@ def command(prompt: str, **options: Any) -> int:
     PROMPT says what is wanted, or is the name of a file that does; {{base_context}} in it is where
     the base context goes. --model takes several names, A,B,...: see --models-by.
     """
+    from foundry.circular.begin import Asked, begun, circular_wish
+    from foundry.circular.settings import check_roles, models_in
     from foundry.cli.work import flags_of, start
-    from foundry.engine.circular.begin import Asked, begun, circular_wish
-    from foundry.engine.circular.settings import check_roles, models_in
 
     models = models_in(options["model"])
     own = {name: options.pop(name) for name in Asked.__dataclass_fields__

@@ -7,7 +7,7 @@ import click
 from rich.console import Console, RenderableType
 
 from foundry.cli.sink import Sink
-from foundry.report.safe import encodable
+from foundry.report.terminal_safe import encodable
 
 PIPE_COLUMNS = 100
 """The width where no terminal has one."""

@@ -35,8 +35,8 @@ def command(transcript: Path, target: float, keep_recent: int | None) -> None:
 
 
 def _compacted(given: "Transcript", target: float, keep_recent: int | None) -> dict[str, Any]:
-    from foundry.conversation.compaction.stages import Goal, compact, held
-    from foundry.conversation.tokens import CHARACTERS_PER_TOKEN, characters
+    from foundry.conversation.compaction.pipeline import Goal, compact, held
+    from foundry.model.tokens import CHARACTERS_PER_TOKEN, characters
 
     fixed = characters(given.system) + characters(given.tools)
     most = int((fixed + held(given.messages)) * target) - fixed

@@ -43,7 +43,7 @@ def _show(row: "Row") -> None:
     from rich.padding import Padding
 
     from foundry.cli.console import show
-    from foundry.report.safe import safe
+    from foundry.report.terminal_safe import safe
 
     show(_head(row))
     if row.fix:
@@ -54,7 +54,7 @@ def _head(row: "Row") -> "Text":
     from rich.text import Text
 
     from foundry.report.lines import FAILED, NEUTRAL, OK
-    from foundry.report.safe import safe
+    from foundry.report.terminal_safe import safe
 
     mark, style = {"ok": (OK, "green"), "warn": (NEUTRAL, "yellow"), "fail": (FAILED, "red")}[
         row.state

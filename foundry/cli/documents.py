@@ -36,7 +36,7 @@ def workflow_of(name: str) -> "Workflow":
 
 def problem_lines(file: str, problems: "Iterable[Problem]") -> Iterable[str]:
     """`FILE: $.path: message`; what is only a warning says so."""
-    from foundry.report.safe import safe
+    from foundry.report.terminal_safe import safe
 
     for each in problems:
         kind = "" if each.level == "error" else "warning: "

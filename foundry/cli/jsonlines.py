@@ -7,7 +7,7 @@ from foundry.cli.sink import Sink
 from foundry.cli.still import Still
 from foundry.schema.base import now
 from foundry.schema.events import Event, RunEnded
-from foundry.store.sessionlog import LogLines
+from foundry.store.session_log import LogLines
 
 
 class JsonLines(Still):

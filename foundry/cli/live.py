@@ -8,11 +8,11 @@ from rich.console import Console
 from rich.live import Live as Moving
 
 from foundry.cli.panel import Panel
+from foundry.redact import secret_values
 from foundry.report.narrate import Lines, Narrator
 from foundry.report.render import headings, show
-from foundry.report.safe import safe
+from foundry.report.terminal_safe import safe
 from foundry.schema.events import Event, Reasoned, RunEnded, RunStarted, TurnEnded
-from foundry.schema.redact import secret_values
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
+    from foundry.report.log_filter import Wanted
     from foundry.report.replay import Logged, Reader
-    from foundry.report.select import Wanted
     from foundry.store.project import Project
 
 
@@ -68,7 +68,7 @@ class _Asked:
 
 
 def _asked(conversation: str, options: dict[str, Any]) -> _Asked:
-    from foundry.report.select import Wanted
+    from foundry.report.log_filter import Wanted
     from foundry.report.times import moment
     from foundry.schema.base import now
 
@@ -104,7 +104,7 @@ def _kinds(names: Iterable[str]) -> frozenset[str]:
 
 def _logs(project: "Project") -> list[Path]:
     from foundry.errors import InputError
-    from foundry.store.sessionlog import logs
+    from foundry.store.session_log import logs
 
     found = logs(project.logs)
     if not found:
@@ -183,8 +183,8 @@ class _Growing:
 def _shown(logged: Iterable["Logged"], ask: _Asked) -> Iterator[list[str]]:
     """The lines of each event that is wanted."""
     from foundry.cli.jsonlines import ascii_line
+    from foundry.report.log_filter import Selection
     from foundry.report.log_view import log_lines
-    from foundry.report.select import Selection
 
     if not ask.as_json:
         yield from log_lines(logged, ask.wanted, verbose=ask.verbose, dated=ask.all_of_them)
@@ -200,9 +200,9 @@ def _stats(project: "Project", logs: list[Path], ask: _Asked) -> None:
     from foundry.cli.jsonlines import ascii_line
     from foundry.report.details import stats_rows
     from foundry.report.lines import Line, plain
-    from foundry.report.select import Selection
+    from foundry.report.log_filter import Selection
+    from foundry.store.session_log import as_fields
     from foundry.store.session_stats import stats_of
-    from foundry.store.sessionlog import as_fields
 
     selection = Selection(ask.wanted)
     stats = stats_of(each.event for each in _old(project, logs) if selection.takes(each))
@@ -236,7 +236,7 @@ def _say(lines: Iterable[str]) -> None:
     import sys
 
     from foundry.cli.sink import Sink
-    from foundry.report.safe import encodable
+    from foundry.report.terminal_safe import encodable
 
     for text in lines:
         click.echo(encodable(text, Sink(sys.stdout).encoding))

@@ -16,7 +16,7 @@ def command(file: Path, folder: Path) -> int:
     What is there already stays as it is. A line that is no entry, or was changed since it was
     written, is told on stderr with its number and left out; then the exit code is 1.
     """
-    from foundry.report.safe import safe
+    from foundry.report.terminal_safe import safe
     from foundry.report.units import counted
     from foundry.store.memory.transfer import in_batches, read_export
 

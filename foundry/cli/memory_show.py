@@ -30,7 +30,7 @@ def command(entry_id: str, as_json: bool, folder: Path) -> None:
         click.echo(to_line(entry))
         return
     from foundry.report.memory_view import entry_text
-    from foundry.report.safe import encodable, safe_block
+    from foundry.report.terminal_safe import encodable, safe_block
 
     click.echo(encodable(safe_block(entry_text(entry)), sys.stdout.encoding))
 

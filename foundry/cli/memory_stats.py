@@ -15,7 +15,7 @@ def command(as_json: bool, folder: Path) -> None:
     """How much there is: turns, steps, tokens of originals and summaries, bytes; and how much of
     it a conversation that begins now is told."""
     from foundry.conversation.memory.accumulate import accumulated
-    from foundry.conversation.tokens import CHARACTERS_PER_TOKEN
+    from foundry.model.tokens import CHARACTERS_PER_TOKEN
 
     with memory_of(folder) as memory:
         found, path = memory.stats(), memory.path

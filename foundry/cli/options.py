@@ -95,8 +95,8 @@ def permission_options(function: F) -> F:
 
 def permission_of(options: Mapping[str, Any]) -> dict[str, Any]:
     """Options with --allow, --ask and --deny as rules; raises InputError for what is none."""
+    from foundry.permission.policy import parse_rule
     from foundry.schema.permission import Effect, Mode
-    from foundry.store.policy import parse_rule
 
     rest = dict(options)
     given = [(effect, text) for effect in Effect for text in rest.pop(effect.value, ())]

@@ -12,12 +12,13 @@ from rich.console import Console, Group
 from rich.spinner import Spinner
 from rich.text import Text
 
+from foundry.redact import redact
 from foundry.report import details, units
-from foundry.report.acts import THINKS, act
 from foundry.report.lines import OK, Line
 from foundry.report.narrate import Narrator
 from foundry.report.render import cut, styled
-from foundry.report.safe import safe
+from foundry.report.terminal_safe import safe
+from foundry.report.tool_lines import THINKS, act
 from foundry.schema.events import (
     ContextUpdated,
     Event,
@@ -30,7 +31,6 @@ from foundry.schema.events import (
     TurnEnded,
     Waiting,
 )
-from foundry.schema.redact import redact
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 from foundry.cli.sink import Sink
 from foundry.cli.still import Still
+from foundry.redact import secret_values
 from foundry.report.lines import plain
 from foundry.report.log_view import stamped
 from foundry.report.narrate import Narrator
 from foundry.schema.base import now
 from foundry.schema.events import Event, RunEnded
-from foundry.schema.redact import secret_values
 
 if TYPE_CHECKING:
     from foundry.schema.permission import Answer, Question

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from foundry.report.shelf import Item
+    from foundry.report.artifacts import Item
 
 
 @click.command()
@@ -21,7 +21,7 @@ def command(artifact: str | None, folder: Path, raw: bool) -> None:
     artifact's exact text.
     """
     from foundry.engine.workspace import find
-    from foundry.report import shelf
+    from foundry.report import artifacts as shelf
 
     project = find(folder)
     if artifact is None:
@@ -42,7 +42,7 @@ def _print(path: Path, name: str, *, raw: bool) -> None:
         return
     text = path.read_text(encoding="utf-8", errors="replace")
     if raw:
-        from foundry.report.safe import encodable, safe_block
+        from foundry.report.terminal_safe import encodable, safe_block
 
         click.echo(encodable(safe_block(text), sys.stdout.encoding), nl=False)
         return

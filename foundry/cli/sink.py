@@ -4,7 +4,7 @@ import os
 from collections.abc import Mapping
 from typing import TextIO
 
-from foundry.report.safe import encodable
+from foundry.report.terminal_safe import encodable
 
 
 class Sink:

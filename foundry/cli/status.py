@@ -26,6 +26,6 @@ def command(folder: Path, as_json: bool) -> None:
 
     show(status_view(report))
     if report.resume:  # not laid out: whoever copies it wants it in one piece
-        from foundry.report.safe import safe
+        from foundry.report.terminal_safe import safe
 
         click.echo(f"\ngo on with: {safe(report.resume)}")

@@ -13,7 +13,7 @@ def command(document: str) -> None:
     import sys
 
     from foundry.cli.documents import workflow_of
-    from foundry.report.safe import encodable
+    from foundry.report.terminal_safe import encodable
     from foundry.workflow.graph import graph
 
     click.echo(encodable(graph(workflow_of(document)), sys.stdout.encoding), nl=False)

@@ -25,7 +25,7 @@ def command(name: str, folder: Path) -> None:
     import sys
 
     from foundry.config import home, program
-    from foundry.report.safe import encodable, safe
+    from foundry.report.terminal_safe import encodable, safe
 
     path = _written(_checked(name), folder)
     file, foundry = shlex.quote(str(path)), f"{program()} workflow"

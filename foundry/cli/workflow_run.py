@@ -33,7 +33,7 @@ from foundry.cli.options import (
 def command(name: str, context: str, spec: str | None, **options: Any) -> int:
     """Run the steps of a workflow with a model, unattended."""
     from foundry.cli.work import flags_and_wish, start
-    from foundry.engine.chosen import choose
+    from foundry.engine.pinned_workflow import choose
 
     chosen = choose(name)
     text = f"{chosen.workflow.name}\n\n{chosen.workflow.description}" if spec is None else spec

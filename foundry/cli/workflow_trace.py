@@ -40,7 +40,7 @@ def command(document: str, context: str, patches: str | None) -> None:
 
 def _walk(workflow: "Workflow", context: Context, patches: Sequence[Context]) -> None:
     from foundry.errors import WorkflowError
-    from foundry.report.safe import safe
+    from foundry.report.terminal_safe import safe
     from foundry.workflow.trace import trace
 
     line: Line = {}

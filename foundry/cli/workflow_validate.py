@@ -90,7 +90,7 @@ def _say(file: str, problems: "tuple[Problem, ...]", *, valid: bool) -> None:
     import sys
 
     from foundry.cli.documents import problem_lines
-    from foundry.report.safe import encodable, safe
+    from foundry.report.terminal_safe import encodable, safe
 
     for line in problem_lines(file, problems):
         click.echo(encodable(line, sys.stdout.encoding))

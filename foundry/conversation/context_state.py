@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from foundry.conversation.calibration import Sample
-from foundry.conversation.tokens import estimate
+from foundry.model.tokens import estimate
 from foundry.schema.messages import Block, Message, Usage
 
 

@@ -19,10 +19,10 @@ from foundry.conversation.calls import Calls
 from foundry.conversation.compaction.summary import Writer, known
 from foundry.conversation.compaction.thoughts import signed, without_thoughts
 from foundry.conversation.compaction.write_up import model_writer
-from foundry.conversation.gauge import Gauge
+from foundry.conversation.context_meter import Gauge
 from foundry.conversation.memory.summarise import completed
 from foundry.conversation.memory.turns import ledger_of
-from foundry.conversation.reflection.processor import (
+from foundry.conversation.reflection import (
     Place,
     ReflectiveThinkingProcessor,
     Thinking,

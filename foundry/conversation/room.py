@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from foundry.conversation.compaction.stages import Compaction, Goal, compact, size
+from foundry.conversation.compaction.pipeline import Compaction, Goal, compact, size
 from foundry.conversation.compaction.summary import Writer
 from foundry.conversation.context_state import ContextState, compacted
 from foundry.schema.events import Compacted

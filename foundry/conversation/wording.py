@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from foundry.conversation.prompts import MOST_MARKS
+from foundry.context.templates import MOST_MARKS
 from foundry.schema.messages import Block, Message, Reply, ToolCall
 
 SHOWN = 200

@@ -9,8 +9,8 @@ from unicodedata import category
 from foundry.files import atomic_write
 from foundry.schema.journal import Attempt, Intent, Resume, Start, StepRecord, Stop
 from foundry.store import journal, runs
-from foundry.store.git import Repository
-from foundry.store.git_query import RUN_TRAILER, STEP_TRAILER
+from foundry.store.git.query import RUN_TRAILER, STEP_TRAILER
+from foundry.store.git.repository import Repository
 from foundry.store.project import FOLDER, LOCAL, Project
 
 ARTIFACTS = (FOLDER, f":(exclude){FOLDER}/{LOCAL}")

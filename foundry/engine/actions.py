@@ -2,12 +2,12 @@
 
 from collections.abc import Callable
 
+from foundry.circular.measure import measure
 from foundry.engine.checks import run_baseline, run_checks
-from foundry.engine.circular.measure import measure
 from foundry.engine.deploy import Ask, run_deploy
-from foundry.engine.desk import Desk
 from foundry.engine.feedback import QUIET, feedback_result
 from foundry.engine.result import Evidence, Result
+from foundry.engine.step_context import Desk
 from foundry.errors import WorkflowError
 from foundry.schema.checks import CheckResult
 

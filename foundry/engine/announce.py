@@ -6,7 +6,7 @@ from pathlib import Path
 from foundry.config import program
 from foundry.engine import summary
 from foundry.engine.contracts import headline_of
-from foundry.engine.progress import Setting
+from foundry.engine.run import Setting
 from foundry.engine.runner import Ended, Runner
 from foundry.schema.events import RunEnded, RunStarted
 from foundry.store.project import EDITABLE

@@ -3,18 +3,18 @@
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from foundry.conversation.overview.refresh import renewed
-from foundry.engine import views
-from foundry.engine.desk import Desk, own_files, scratch
+from foundry.context.overview.refresh import renewed
+from foundry.engine import markdown as views
 from foundry.engine.junit import read_junit, report_file
-from foundry.engine.lines import one_line
+from foundry.engine.records import one_line
 from foundry.engine.result import Result
+from foundry.engine.step_context import Desk, own_files, scratch
 from foundry.schema.checks import CheckKind, CheckResult, result_of
 from foundry.schema.events import Note
 from foundry.schema.plan import Check, Checks
 from foundry.store.artifacts import read_checks
+from foundry.store.git.trees import remove_tree
 from foundry.store.project import CONTEXT, FINAL_REPORT, FOLDER, ITERATION_COUNT, results_name
-from foundry.store.trees import remove_tree
 
 MAX_FIXES = 3
 """How often a failing project is healed before the run goes on unverified."""

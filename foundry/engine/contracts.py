@@ -9,9 +9,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from foundry.conversation.brief import Outcome
-from foundry.engine import gates, lines, views
-from foundry.engine.circular.contract import (
+from foundry.circular.contract import (
     doubt_cut_short,
     doubt_gate,
     doubt_result,
@@ -19,15 +17,19 @@ from foundry.engine.circular.contract import (
     work_gate,
     work_result,
 )
-from foundry.engine.circular.report import headline
-from foundry.engine.circular.state import circular_views
-from foundry.engine.circular.tuning import tuned_doubt, tuned_work
-from foundry.engine.desk import Desk
+from foundry.circular.report import headline
+from foundry.circular.schema import RefiningSubmission, Submission
+from foundry.circular.state import circular_views
+from foundry.circular.tuning import tuned_doubt, tuned_work
+from foundry.conversation.brief import Outcome
+from foundry.engine import gates
+from foundry.engine import markdown as views
+from foundry.engine import records as lines
 from foundry.engine.feedback import feedback_result
 from foundry.engine.gates import Gate
 from foundry.engine.result import Evidence, Result
+from foundry.engine.step_context import Desk
 from foundry.errors import WorkflowError
-from foundry.schema.circular import RefiningSubmission, Submission
 from foundry.schema.journal import Entry
 from foundry.schema.learning import FeedbackSubmission
 from foundry.schema.plan import ArchitectSubmission, ScoutSubmission

@@ -4,13 +4,13 @@ import shutil
 import subprocess
 from collections.abc import Callable
 
-from foundry.engine.desk import Desk
 from foundry.engine.result import Result
+from foundry.engine.step_context import Desk
 from foundry.engine.verdict import verdict
 from foundry.schema.events import Note
 from foundry.schema.journal import Intent
 from foundry.schema.run import Status
-from foundry.store.git_query import cause
+from foundry.store.git.query import cause
 
 REMOTE = "origin"
 GH_SECONDS = 120

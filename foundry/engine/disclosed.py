@@ -9,7 +9,7 @@ from textwrap import indent
 from typing import Any
 
 from foundry.engine.contracts import output_name
-from foundry.engine.desk import Desk
+from foundry.engine.step_context import Desk
 from foundry.schema.events import Note
 from foundry.schema.journal import Attempt, StepRecord
 from foundry.schema.work import OWN_NAMES

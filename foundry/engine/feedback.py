@@ -2,13 +2,13 @@
 
 from pydantic import BaseModel
 
-from foundry.engine.desk import Desk
 from foundry.engine.result import Evidence, Result
+from foundry.engine.step_context import Desk
 from foundry.engine.verdict import verdict
 from foundry.schema.events import Note
 from foundry.schema.learning import Feedback, FeedbackSubmission
 from foundry.store.artifacts import to_json
-from foundry.store.patterns import learn
+from foundry.store.patterns.library import learn
 
 QUIET = FeedbackSubmission()
 

@@ -8,12 +8,12 @@ from pathlib import Path
 
 from pydantic import BaseModel
 
-from foundry.engine.desk import Desk, is_documentation, own_files, scratch
 from foundry.engine.result import Evidence
+from foundry.engine.step_context import Desk, is_documentation, own_files, scratch
 from foundry.schema.checks import CheckResult, result_of
 from foundry.schema.plan import MAX_TASKS, ArchitectSubmission, ScoutSubmission
 from foundry.schema.work import DocsSubmission, SummarySubmission
-from foundry.store.trees import remove_tree
+from foundry.store.git.trees import remove_tree
 
 VERIFY_SECONDS = 900
 SHELLS = {"sh", "bash", "shell", "console"}

@@ -6,7 +6,7 @@ A document can be valid and still not be runnable here. Everything is found befo
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
-from foundry.conversation.prompts import template_problems
+from foundry.context.templates import template_problems
 from foundry.engine.actions import ACTIONS
 from foundry.engine.contracts import CONTRACTS
 from foundry.schema.work import OWN_NAMES

@@ -9,9 +9,9 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from foundry.errors import ToolError
+from foundry.redact import redact, secret_values
 from foundry.schema.journal import Attempt
 from foundry.schema.notes import NoteKind, SessionNote
-from foundry.schema.redact import redact, secret_values
 from foundry.tools.note import MOST, NoteArguments
 
 TEXT = 400

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from foundry.conversation.tokens import estimate
 from foundry.engine.notes import clean, open_issues
+from foundry.model.tokens import estimate
 from foundry.schema.journal import StepRecord
 from foundry.schema.messages import text_block
 from foundry.schema.notes import SessionNote

@@ -12,24 +12,24 @@ from pydantic import BaseModel
 from foundry.conversation.brief import Brief, Outcome, Purpose, TurnDone, Watchers
 from foundry.conversation.budget import Allowance
 from foundry.conversation.loop import converse
-from foundry.engine import briefing
+from foundry.engine import prompt_values as briefing
 from foundry.engine.contracts import Contract, Kept, contract, output_of
-from foundry.engine.desk import Desk, own_files
 from foundry.engine.memory_moments import Talk
 from foundry.engine.result import Evidence
+from foundry.engine.step_context import Desk, own_files
 from foundry.errors import UnreadableFiles
 from foundry.files import append_line, atomic_write
 from foundry.model.base import Model
+from foundry.permission.guard import Approve, Guard, nobody
+from foundry.redact import redacted, secret_values
 from foundry.schema.messages import Message, Usage
 from foundry.schema.permission import Policy
-from foundry.schema.redact import redacted, secret_values
 from foundry.schema.run import Limits
 from foundry.store.ledger import Ledger
 from foundry.store.project import FOLDER, LOCAL
 from foundry.tools.base import Tool, Toolset
 from foundry.tools.note import NAME as NOTE
 from foundry.tools.note import note_tool
-from foundry.tools.permission import Approve, Guard, nobody
 from foundry.tools.recall import NAME as RECALL
 from foundry.tools.submit import NAME as SUBMIT
 from foundry.tools.submit import submit_tool

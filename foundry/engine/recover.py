@@ -21,11 +21,11 @@ from foundry.files import atomic_write
 from foundry.sandbox.leftover import end_leftover
 from foundry.schema.journal import Entry, Start, Stop
 from foundry.store import journal, runs
-from foundry.store.git import Repository, run_ref
-from foundry.store.git_command import GIT_MARK
-from foundry.store.git_query import RUN_TRAILER
+from foundry.store.git.command import GIT_MARK
+from foundry.store.git.query import RUN_TRAILER
+from foundry.store.git.repository import Repository, run_ref
+from foundry.store.git.trees import open_up
 from foundry.store.project import Project
-from foundry.store.trees import open_up
 
 SCRATCH = "foundry-index"
 """A second index beside git's own."""

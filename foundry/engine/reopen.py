@@ -4,14 +4,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from foundry.engine.accept import accept
-from foundry.engine.chosen import Chosen, kept
-from foundry.engine.circular.aside import cleared
 from foundry.engine.contracts import views_of
+from foundry.engine.pinned_workflow import Chosen, kept
 from foundry.engine.recover import Recovered, recover
+from foundry.engine.scratch_worktree import cleared
 from foundry.engine.steps import task_step
 from foundry.engine.workspace import guarded, run_at
 from foundry.errors import JournalError, ProjectError
-from foundry.sandbox.pidfile import reap_orphans
+from foundry.sandbox.orphans import reap_orphans
 from foundry.schema.base import Json, now
 from foundry.schema.events import Note, Observer
 from foundry.schema.journal import Resume, Start, StepRecord, Stop
@@ -20,7 +20,7 @@ from foundry.schema.run import RunOptions
 from foundry.schema.workflow import Workflow
 from foundry.store import runs
 from foundry.store.artifacts import read_checks, read_plan
-from foundry.store.git import Repository
+from foundry.store.git.repository import Repository
 from foundry.store.project import FOLDER, TASKS, Project
 
 

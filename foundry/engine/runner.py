@@ -4,19 +4,19 @@ import time
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from foundry.conversation.overview.refresh import refresh
-from foundry.engine import lines, summary
+from foundry.circular.parallel import side_by_side
+from foundry.context.overview.refresh import refresh
+from foundry.engine import records as lines
+from foundry.engine import summary
 from foundry.engine.actions import act
-from foundry.engine.briefing import assignment
-from foundry.engine.circular.parallel import side_by_side
 from foundry.engine.contracts import contract
 from foundry.engine.deploy import REMOTE
-from foundry.engine.desk import Desk
 from foundry.engine.perform import Means, Performed, perform
-from foundry.engine.permission import unanswered
-from foundry.engine.progress import Progress, Setting
+from foundry.engine.prompt_values import assignment
 from foundry.engine.recover import salvage
 from foundry.engine.result import Evidence, Result
+from foundry.engine.run import Progress, Setting
+from foundry.engine.step_context import Desk
 from foundry.errors import (
     ArtifactError,
     DecisionNeeded,
@@ -24,6 +24,7 @@ from foundry.errors import (
     ModelUnavailable,
     WorkflowError,
 )
+from foundry.permission.run_policy import unanswered
 from foundry.schema.base import now
 from foundry.schema.events import AttemptFailed, Note
 from foundry.schema.journal import Entry, Spend

@@ -9,25 +9,26 @@ from threading import RLock
 from typing import Any
 
 from foundry.config import home, resources
-from foundry.conversation.overview.refresh import refresh
-from foundry.conversation.tokens import estimate
+from foundry.context.overview.refresh import refresh
 from foundry.engine import workspace
 from foundry.engine.accept import begin
 from foundry.engine.announce import banner, ending
-from foundry.engine.chosen import Chosen, choose, keep
-from foundry.engine.circular.aside import cleared
 from foundry.engine.deploy import Ask
-from foundry.engine.memories import Memories
-from foundry.engine.permission import forget_question, policy_of
-from foundry.engine.progress import Setting
+from foundry.engine.pinned_workflow import Chosen, choose, keep
 from foundry.engine.recover import Recovered, recover
 from foundry.engine.reopen import Found, rebuilt, reopen, taken_up
+from foundry.engine.run import Setting
+from foundry.engine.run_memory import Memories
 from foundry.engine.runner import Ended, Runner
+from foundry.engine.scratch_worktree import cleared
 from foundry.engine.steps import roles, with_checks
 from foundry.errors import InputError
 from foundry.files import atomic_write
 from foundry.model.pool import ModelPool
 from foundry.model.retry import RetryNotice
+from foundry.model.tokens import estimate
+from foundry.permission.guard import Approve, nobody
+from foundry.permission.run_policy import forget_question, policy_of
 from foundry.sandbox.process import ProcessSandbox
 from foundry.schema.base import Json, now
 from foundry.schema.events import Given, Note, Observer, Waiting
@@ -37,13 +38,13 @@ from foundry.schema.permission import Mode, Rule
 from foundry.schema.run import Limits, RunOptions, Status
 from foundry.schema.work import variable_problems
 from foundry.schema.workflow import Workflow
-from foundry.store import journal, runs, sessionlog
+from foundry.store import journal, runs
+from foundry.store import session_log as sessionlog
 from foundry.store.ledger import Ledger
 from foundry.store.lock import locked
-from foundry.store.patterns import Library
+from foundry.store.patterns.library import Library
 from foundry.store.project import KEPT_BETWEEN_RUNS, Project
-from foundry.store.sessionlog import SessionLog
-from foundry.tools.permission import Approve, nobody
+from foundry.store.session_log import SessionLog
 from foundry.workflow.load import fingerprint
 
 

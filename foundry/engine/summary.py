@@ -27,7 +27,7 @@ from foundry.schema.summary import (
     TestSummary,
 )
 from foundry.schema.workflow import Workflow
-from foundry.store.git_query import Commit
+from foundry.store.git.query import Commit
 from foundry.store.ledger import Spent
 from foundry.workflow.cursor import Cursor
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from foundry.engine.desk import is_documentation, own_files
+from foundry.engine.step_context import is_documentation, own_files
 from foundry.engine.steps import has_checks
 from foundry.schema.checks import CheckResult
 from foundry.schema.journal import Entry, Resume, StepRecord

@@ -13,10 +13,10 @@ from foundry.errors import InputError, ProjectError
 from foundry.schema.events import Note, Observer
 from foundry.schema.journal import Stop
 from foundry.store import journal, runs
-from foundry.store.git import Repository
-from foundry.store.git_config import guard
+from foundry.store.git.config import guard
+from foundry.store.git.repository import Repository
+from foundry.store.git.trees import remove_tree
 from foundry.store.project import FOLDER, Project
-from foundry.store.trees import remove_tree
 
 BRANCH = "foundry/"
 BESIDE = ".foundry"

@@ -10,7 +10,7 @@ from foundry.config import home
 from foundry.engine.workspace import find
 from foundry.errors import JournalError, ProjectError
 from foundry.mcp.refusal import Refusal
-from foundry.report import shelf
+from foundry.report import artifacts as shelf
 from foundry.report.status import StatusReport, status_of
 from foundry.schema.journal import Start
 from foundry.store import journal, runs

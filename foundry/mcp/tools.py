@@ -6,11 +6,11 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from foundry.mcp import memory, runs, views, walk
+from foundry.mcp import handlers as views
+from foundry.mcp import memory, runs
+from foundry.mcp import next_step as walk
 from foundry.mcp.catalog import Catalog
-from foundry.mcp.refusal import Refusal
-from foundry.mcp.sessions import Sessions
-from foundry.mcp.wire import (
+from foundry.mcp.messages import (
     GetReply,
     GetRequest,
     ListReply,
@@ -23,6 +23,8 @@ from foundry.mcp.wire import (
     ValidateReply,
     ValidateRequest,
 )
+from foundry.mcp.refusal import Refusal
+from foundry.mcp.sessions import Sessions
 from foundry.report.status import StatusReport
 from foundry.schema.base import Document
 from foundry.schema.memory import MemoryEntry

@@ -11,9 +11,9 @@ from rich.table import Table
 from rich.text import Text
 
 from foundry.report import units
+from foundry.report.artifacts import Item
 from foundry.report.lines import FAILED, NEUTRAL, OK
-from foundry.report.safe import safe, safe_block
-from foundry.report.shelf import Item
+from foundry.report.terminal_safe import safe, safe_block
 from foundry.schema.summary import CheckEvidence, CriterionEvidence, Evidence
 from foundry.store.project import EVIDENCE
 

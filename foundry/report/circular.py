@@ -1,19 +1,19 @@
 """How a circular run stands, from its journal. Reads, and changes nothing."""
 
-from foundry.engine.chosen import kept
-from foundry.engine.circular.history import assignment_of, reverted_of, states_of
-from foundry.engine.circular.metrics import CircularMetrics
-from foundry.engine.circular.prompts import prompts_of
-from foundry.engine.circular.report import metrics_of
-from foundry.engine.circular.state import state_of
+from foundry.circular.history import assignment_of, reverted_of, states_of
+from foundry.circular.metrics import CircularMetrics
+from foundry.circular.prompts import prompts_of
+from foundry.circular.report import metrics_of
+from foundry.circular.schema import IterationState, PromptHistory
+from foundry.circular.state import state_of
+from foundry.circular.state_schema import Progress
+from foundry.engine.pinned_workflow import kept
 from foundry.errors import ProjectError
 from foundry.report.status import StatusReport, status_of
 from foundry.schema.base import Value
-from foundry.schema.circular import IterationState, PromptHistory
-from foundry.schema.circular_state import Progress
 from foundry.schema.journal import Start
 from foundry.store import journal
-from foundry.store.git import Repository
+from foundry.store.git.repository import Repository
 from foundry.store.project import Project
 
 

@@ -4,14 +4,14 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from foundry.engine.circular.metrics import counted
-from foundry.engine.circular.report import adapted
+from foundry.circular.metrics import counted
+from foundry.circular.report import adapted
+from foundry.circular.schema import IterationState, IterationStatus
 from foundry.report import units
 from foundry.report.circular import CircularReport
 from foundry.report.lines import FAILED, NEUTRAL, OK
-from foundry.report.safe import safe
 from foundry.report.status_view import facts, head
-from foundry.schema.circular import IterationState, IterationStatus
+from foundry.report.terminal_safe import safe
 
 MARKS = {
     IterationStatus.SUCCESS: (OK, "green"),

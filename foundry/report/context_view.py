@@ -8,7 +8,7 @@ from rich.text import Text
 
 from foundry.report import units
 from foundry.report.context_usage import ConversationUsage
-from foundry.report.safe import safe
+from foundry.report.terminal_safe import safe
 
 BAR = 20
 """Characters for a whole window."""

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from foundry.report import units
-from foundry.report.safe import safe, safe_block
+from foundry.report.terminal_safe import safe, safe_block
 from foundry.schema.messages import Block, Message
 
 SHOWN_LINES = 12

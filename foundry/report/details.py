@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 from foundry.report import units
-from foundry.report.acts import LOOKS, THINKS, act, act_line, result_lines
 from foundry.report.lines import FAILED, NEUTRAL, OK, Line
+from foundry.report.tool_lines import LOOKS, THINKS, act, act_line, result_lines
 from foundry.schema.events import (
     ContextUpdated,
     Event,

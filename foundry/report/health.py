@@ -14,11 +14,11 @@ from foundry.errors import InputError, ProjectError
 from foundry.model.pool import REHEARSAL, has_model, require_loopback, script_path
 from foundry.report import units
 from foundry.report.levels import UNCONFINED, confinement
-from foundry.report.reach import Answer, reach
+from foundry.report.ping import Answer, reach
 from foundry.sandbox.process import ProcessSandbox
 from foundry.schema.base import Value
-from foundry.store.git import Repository
-from foundry.store.git_command import version
+from foundry.store.git.command import version
+from foundry.store.git.repository import Repository
 
 OLDEST_PYTHON = (3, 11)
 OLDEST_GIT = (2, 30)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from foundry.report import units
-from foundry.report.safe import safe
+from foundry.report.terminal_safe import safe
 
 Tone = Literal["plain", "good", "bad", "warn", "dim", "strong", "act"]
 """`act`: something was done, neither well nor badly."""

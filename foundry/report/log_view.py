@@ -4,9 +4,9 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime
 
 from foundry.report.lines import Line, plain
+from foundry.report.log_filter import Selection, Wanted
 from foundry.report.narrate import Detail, Lines, Narrator
 from foundry.report.replay import Logged
-from foundry.report.select import Selection, Wanted
 
 LABEL = 14
 

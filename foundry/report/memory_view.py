@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from foundry.report import units
-from foundry.report.safe import safe
+from foundry.report.terminal_safe import safe
 from foundry.schema.memory import Head, MemoryEntry, MemoryStats
 
 

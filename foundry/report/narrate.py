@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal
 
+from foundry.redact import redacted
 from foundry.report import details, iterations, units
 from foundry.report.ending import ending
 from foundry.report.levels import confinement
@@ -29,7 +30,6 @@ from foundry.schema.events import (
     StepStarted,
     Waiting,
 )
-from foundry.schema.redact import redacted
 
 Lines = tuple[Line, ...]
 Detail = Literal["steps", "all", "heads", "everything"]

@@ -6,8 +6,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from foundry.engine.chosen import kept
-from foundry.engine.lines import title
+from foundry.engine.pinned_workflow import kept
+from foundry.engine.records import title
 from foundry.engine.summary import Facts, session_summary
 from foundry.errors import JournalError, ProjectError, WorkflowError
 from foundry.report.narrate import Narrator
@@ -24,8 +24,9 @@ from foundry.schema.summary import (
     TestSummary,
 )
 from foundry.schema.workflow import Workflow
-from foundry.store import journal, runs, sessionlog
-from foundry.store.git import Repository
+from foundry.store import journal, runs
+from foundry.store import session_log as sessionlog
+from foundry.store.git.repository import Repository
 from foundry.store.ledger import Ledger
 from foundry.store.lock import holder, is_locked
 from foundry.store.project import Project

@@ -10,8 +10,8 @@ from foundry.report import units
 from foundry.report.ending import MARKS
 from foundry.report.lines import NEUTRAL, OK
 from foundry.report.render import STYLES
-from foundry.report.safe import safe
 from foundry.report.status import StatusReport
+from foundry.report.terminal_safe import safe
 from foundry.schema.base import now
 from foundry.schema.run import Status
 from foundry.schema.summary import TestSummary

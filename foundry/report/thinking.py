@@ -1,8 +1,8 @@
 """Rounds of thinking as lines: `💭 round 2/3 · what happens to a half-written file`."""
 
 from foundry.report import units
-from foundry.report.acts import LOOKS, THINKS
 from foundry.report.lines import NEUTRAL, Line
+from foundry.report.tool_lines import LOOKS, THINKS
 from foundry.schema.events import Reflected, ReflectionEnded
 
 Lines = tuple[Line, ...]

@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from foundry.report import units
-from foundry.report.safe import safe
+from foundry.report.terminal_safe import safe
 from foundry.schema.condition import Condition
 from foundry.schema.workflow import Function, LoopStep, Step, Workflow
 from foundry.workflow.describe import condition_text, loop_text

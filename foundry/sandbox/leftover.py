@@ -3,7 +3,7 @@
 import os
 from typing import TYPE_CHECKING
 
-from foundry.sandbox.family import GRACE_SECONDS, end_processes, marked, with_descendants
+from foundry.sandbox.process_tree import GRACE_SECONDS, end_processes, marked, with_descendants
 
 if TYPE_CHECKING:
     from psutil import Process

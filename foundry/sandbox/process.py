@@ -14,10 +14,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Literal
 
-from foundry.sandbox import family
+from foundry.sandbox import process_tree as family
 from foundry.sandbox.capture import HeadTail
 from foundry.sandbox.environment import command_environment
-from foundry.sandbox.pidfile import Pidfile
+from foundry.sandbox.orphans import Pidfile
 from foundry.schema.command import CommandLimits, CommandResult
 
 _CHUNK = 65_536

@@ -21,11 +21,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from foundry.engine.chosen import Chosen
-from foundry.engine.circular.begin import Asked, begun, circular_wish
-from foundry.engine.circular.history import states_of
-from foundry.engine.circular.metrics import final_metrics, work
-from foundry.engine.circular.shape import shaped
+from foundry.circular.begin import Asked, begun, circular_wish
+from foundry.circular.history import states_of
+from foundry.circular.metrics import final_metrics, work
+from foundry.circular.schema import IterationState, IterationStatus
+from foundry.circular.shape import shaped
+from foundry.engine.pinned_workflow import Chosen
 from foundry.engine.runner import Ended
 from foundry.engine.session import Watch
 from foundry.engine.workspace import find
@@ -33,7 +34,6 @@ from foundry.model.prices import cost
 from foundry.model.rehearsal.rules import blocks_of
 from foundry.model.rehearsal.script import Turn, call, first_user_text, say, turn
 from foundry.model.rehearsal.server import RehearsalServer
-from foundry.schema.circular import IterationState, IterationStatus
 from foundry.schema.journal import Attempt, StepRecord
 from foundry.schema.messages import Usage
 from foundry.schema.run import Limits, Status

@@ -22,12 +22,12 @@ from datetime import UTC, datetime, timedelta
 from itertools import cycle, islice
 from pathlib import Path
 
-from foundry.conversation.compaction.exchanges import blocks_of, words_of
+from foundry.conversation.compaction.tool_calls import blocks_of, words_of
 from foundry.conversation.memory.accumulate import BUDGET, accumulated
 from foundry.conversation.memory.summarise import summary
 from foundry.conversation.memory.turns import Turn, ledger_of, said, size, turn_snapshot, turns
-from foundry.conversation.tokens import CHARACTERS_PER_TOKEN
 from foundry.engine.memory_moments import MAX_TASK
+from foundry.model.tokens import CHARACTERS_PER_TOKEN
 from foundry.schema.memory import CallMade, ContextSnapshot, Draft, Moment, Touched
 from foundry.schema.messages import Message
 from foundry.store.memory.store import ContextMemoryStore

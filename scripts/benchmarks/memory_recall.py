@@ -36,8 +36,8 @@ from foundry.schema.memory import (
     Sought,
     Touched,
 )
-from foundry.schema.words import IDENTIFIER, terms
 from foundry.store.memory.store import ContextMemoryStore
+from foundry.tokenize import IDENTIFIER, terms
 from scripts.benchmarks.figure import Figure
 
 FOLDER = "RETRIEVAL_REPOSITORIES"

@@ -23,7 +23,7 @@ from foundry.schema.messages import text_block
 from foundry.schema.work import SummarySubmission
 from foundry.schema.workflow import Budget
 from foundry.store.ledger import Ledger
-from foundry.store.sessionlog import SessionLog
+from foundry.store.session_log import SessionLog
 from foundry.tools.base import Toolset
 from foundry.tools.submit import submit_tool
 from foundry.tools.toolset import project_tools

@@ -13,11 +13,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from foundry.conversation.tokens import estimate
 from foundry.errors import WorkflowError
-from foundry.mcp import walk
+from foundry.mcp import next_step as walk
+from foundry.mcp.messages import NextRequest, compact
 from foundry.mcp.sessions import Sessions
-from foundry.mcp.wire import NextRequest, compact
+from foundry.model.tokens import estimate
 from foundry.schema.journal import Entry, Start, StepRecord
 from foundry.schema.messages import text_block
 from foundry.schema.workflow import LoopStep, Step, Workflow

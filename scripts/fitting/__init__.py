@@ -1,4 +1,4 @@
-"""Fits the weights of `foundry context find` (foundry/conversation/retrieval/weights.json).
+"""Fits the weights of `foundry context find` (foundry/context/retrieval/weights.json).
 
     scripts/fit-retrieval REPOSITORIES [--cases FILE.jsonl]... [--out weights.json]
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
-from foundry.conversation.retrieval import cache
-from foundry.conversation.retrieval.model import WEIGHTS
+from foundry.context.retrieval import cache
+from foundry.context.retrieval.ranker import WEIGHTS
 from scripts.benchmarks.retrieval import SURE
 from scripts.fitting import calibration, table, weights
 from scripts.fitting.cases import Case, load, make, save

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from foundry.conversation.retrieval.model import log_odds
+from foundry.context.retrieval.ranker import log_odds
 from scripts.fitting.samples import Samples
 from scripts.fitting.softmax import Floats, likelihoods
 

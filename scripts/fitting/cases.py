@@ -11,10 +11,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
-from foundry.conversation.retrieval.definitions import definitions
-from foundry.conversation.retrieval.kinds import Kind, kind, suffix
-from foundry.conversation.retrieval.words import IDENTIFIER, is_compound
-from foundry.store.git_read import Reading
+from foundry.context.retrieval.definitions import definitions
+from foundry.context.retrieval.kinds import Kind, kind, suffix
+from foundry.context.retrieval.words import IDENTIFIER, is_compound
+from foundry.store.git.read import Reading
 from scripts.fitting.snapshot import Blobs
 
 LANGUAGES = frozenset("py ts tsx js jsx cjs mjs go rs".split())  # noqa: SIM905

@@ -10,16 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 import foundry
-from foundry.conversation.retrieval.model import length, shares, sources
-from foundry.conversation.retrieval.query import parse
-from foundry.conversation.retrieval.signals import collect, traits
+from foundry.context.retrieval.features import collect, traits
+from foundry.context.retrieval.query import parse
+from foundry.context.retrieval.ranker import length, shares, sources
 from scripts.fitting.cases import Case, is_answer
 from scripts.fitting.snapshot import Blobs, Snapshot, Snapshots
 
 _HERE, _PACKAGE = Path(__file__).parent, Path(foundry.__file__).parent
 CODE = (
-    *sorted((_PACKAGE / "conversation/retrieval").glob("*.py")),
-    *(_PACKAGE / "schema/words.py", _PACKAGE / "store/git_read.py"),
+    *sorted((_PACKAGE / "context/retrieval").glob("*.py")),
+    *(_PACKAGE / "tokenize.py", _PACKAGE / "store/git/read.py"),
     *(_HERE / "samples.py", _HERE / "snapshot.py"),
 )
 """What the signals come from."""

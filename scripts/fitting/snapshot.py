@@ -6,12 +6,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from foundry.conversation.retrieval.facts import LARGEST, Facts, analyse
-from foundry.conversation.retrieval.files import worth_indexing
-from foundry.conversation.retrieval.history import COMMITS, read_log
-from foundry.conversation.retrieval.index import Index, build
-from foundry.conversation.retrieval.kinds import Kind, kind
-from foundry.store import git_read
+from foundry.context.retrieval.facts import LARGEST, Facts, analyse
+from foundry.context.retrieval.files import worth_indexing
+from foundry.context.retrieval.history import COMMITS, read_log
+from foundry.context.retrieval.index import Index, build
+from foundry.context.retrieval.kinds import Kind, kind
+from foundry.store.git import read as git_read
 
 _NO_FILES = ("120000", "160000")
 """The modes of links and submodules."""

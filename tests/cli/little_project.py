@@ -11,9 +11,9 @@ from foundry.schema.events import Event
 from foundry.schema.journal import Attempt, Spend, Start, StepRecord, Stop
 from foundry.schema.messages import Usage
 from foundry.schema.run import Status
-from foundry.store.git import Repository
+from foundry.store.git.repository import Repository
 from foundry.store.project import Project
-from foundry.store.sessionlog import SessionLog
+from foundry.store.session_log import SessionLog
 from foundry.workflow.load import builtin, fingerprint
 
 RUN = "20260102-030405-abcd"

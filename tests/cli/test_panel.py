@@ -13,7 +13,7 @@ from foundry.cli.live import Live
 from foundry.cli.panel import ROWS, SPOKEN_ROWS
 from foundry.cli.sink import Sink, shows_unicode
 from foundry.cli.view import make_view
-from foundry.report.acts import outcome
+from foundry.report.tool_lines import outcome
 from foundry.schema.events import (
     AttemptFailed,
     ContextUpdated,

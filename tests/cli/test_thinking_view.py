@@ -9,7 +9,7 @@ from rich.console import Console
 from foundry.cli.panel import Panel
 from foundry.cli.plain import Plain
 from foundry.cli.sink import Sink
-from foundry.conversation.reflection.rounds import End
+from foundry.conversation.reflection_rounds import End
 from foundry.report.narrate import Narrator
 from foundry.report.thinking import ENDS
 from foundry.schema.events import Reflected, ReflectionEnded, StepStarted, TurnEnded

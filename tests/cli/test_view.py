@@ -22,7 +22,7 @@ from foundry.cli.plain import Plain
 from foundry.cli.sink import Sink
 from foundry.cli.view import View, make_view
 from foundry.report.lines import RESET
-from foundry.report.safe import encodable, safe, safe_block
+from foundry.report.terminal_safe import encodable, safe, safe_block
 from foundry.schema.events import Event, Note, StepStarted, ToolRan, TurnEnded, Waiting
 
 HOSTILE = "a\x1b]0;owned\x07b\x1b[2Jc\r\nd\x9b31me\u202eevil\x00\ud800"

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from foundry.conversation.compaction.essentials import paths
-from foundry.conversation.compaction.exchanges import blocks_of, exchanges, words_of
-from foundry.conversation.compaction.hollow import (
+from foundry.conversation.compaction.key_facts import paths
+from foundry.conversation.compaction.ledger import heading
+from foundry.conversation.compaction.masking import (
     KEEP_RECENT,
     MASKED,
     REPEATED,
@@ -20,8 +20,8 @@ from foundry.conversation.compaction.hollow import (
     mask,
     protected,
 )
-from foundry.conversation.compaction.ledger import heading
-from foundry.conversation.compaction.stages import Goal, compact, held, size
+from foundry.conversation.compaction.pipeline import Goal, compact, held, size
+from foundry.conversation.compaction.tool_calls import blocks_of, exchanges, words_of
 from foundry.schema.messages import Block, Message, text_block
 from tests.support.transcripts import answered_now, check_thread, transcripts
 

@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foundry.conversation.calibration import KEPT, Calibration, Meter, family
+from foundry.conversation.context_meter import Gauge
 from foundry.conversation.context_state import (
     ContextState,
     added,
@@ -14,8 +15,7 @@ from foundry.conversation.context_state import (
     record,
     sample,
 )
-from foundry.conversation.gauge import Gauge
-from foundry.conversation.tokens import (
+from foundry.model.tokens import (
     NEWEST,
     OLDER,
     characters,

@@ -1,6 +1,6 @@
 """Making room: seldom, in one go, and only where it is worth what it costs the prompt cache."""
 
-from foundry.conversation.compaction.stages import size
+from foundry.conversation.compaction.pipeline import size
 from foundry.conversation.context_state import ContextState, record
 from foundry.conversation.room import BATCH, make_room
 from foundry.schema.messages import Message, Usage

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from foundry.cli.main import run as run_foundry
-from foundry.store.git import Repository
+from foundry.store.git.repository import Repository
 from tests.support.builds import Built, git, tree
 from tests.support.rehearsals import SPEC, SmallBuild
 

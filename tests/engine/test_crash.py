@@ -22,7 +22,7 @@ from foundry.model.rehearsal import faults
 from foundry.model.rehearsal.script import Turn, assistant_turns, call, turn
 from foundry.model.rehearsal.server import RehearsalServer
 from foundry.store import journal
-from foundry.store.git import Repository
+from foundry.store.git.repository import Repository
 from foundry.store.lock import is_locked
 from foundry.store.project import Project
 from tests.support.builds import git, starts, step_of, steps, tree
@@ -158,7 +158,7 @@ def assert_salvaged(crash: Crash, patch: Path, wanted: Mapping[str, bytes]) -> N
 
 # -- inside accept ---------------------------------------------------------------------------
 
-ARTIFACT, GIT = "foundry.files:atomic_write", "foundry.store.git:Repository"
+ARTIFACT, GIT = "foundry.files:atomic_write", "foundry.store.git.repository:Repository"
 APPEND, WRITE = "foundry.store.journal:append", "foundry.files:_write_whole"
 
 UNACCEPTED = {

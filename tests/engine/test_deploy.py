@@ -13,7 +13,7 @@ from foundry.schema.journal import Intent, StepRecord, Stop
 from foundry.schema.run import Status
 from foundry.schema.work import DeploySubmission
 from foundry.store import journal
-from foundry.store.git import Repository
+from foundry.store.git.repository import Repository
 from tests.support.builds import Built, git
 from tests.support.crash import Child, strays
 from tests.support.rehearsals import SPEC, SmallBuild

@@ -9,7 +9,7 @@ import pytest
 from foundry.errors import ProjectError
 from foundry.schema.events import Note
 from foundry.schema.run import Status
-from foundry.store.git_config import with_daily_of
+from foundry.store.git.config import with_daily_of
 from tests.support.builds import Built, git
 from tests.support.rehearsals import SmallBuild
 from tests.support.scripts import by_script

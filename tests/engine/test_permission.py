@@ -9,11 +9,11 @@ import pytest
 from foundry.config import home
 from foundry.errors import InputError
 from foundry.model.rehearsal.script import Turn
+from foundry.permission.policy import parse_rule
 from foundry.schema.events import Judged
 from foundry.schema.permission import Answer, Effect, Mode, Question
 from foundry.schema.run import Status
-from foundry.store.policy import parse_rule
-from foundry.store.sessionlog import newest
+from foundry.store.session_log import newest
 from tests.support.builds import Built, git
 from tests.support.rehearsals import SmallBuild, run
 

@@ -410,7 +410,7 @@ def test_interrupted_in_a_tool_call(rehearsal: Any, tmp_path: Path, number: int)
     halted.assert_goes_on(twice=[TASK])
 
 
-GIT = "foundry.store.git:Repository"
+GIT = "foundry.store.git.repository:Repository"
 IN_ACCEPT = {
     "before the artifact": ("foundry.files:atomic_write", [TASK]),
     "after staging": (f"{GIT}.stage_all", [TASK]),

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from foundry.engine.chosen import choose, kept
+from foundry.engine.pinned_workflow import choose, kept
 from foundry.engine.session import Wish
 from foundry.errors import InputError, JournalError, WorkflowError
 from foundry.model.rehearsal.script import SceneScript, say, turn

@@ -13,7 +13,7 @@ from walks import Call, over_stdio
 
 from foundry.mcp import runs
 from foundry.mcp.refusal import Refusal
-from foundry.report import shelf
+from foundry.report import artifacts as shelf
 from foundry.report.status import status_of
 from tests.support.builds import Built, git
 from tests.support.rehearsals import SmallBuild

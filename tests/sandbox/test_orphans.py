@@ -9,7 +9,7 @@ import psutil
 import pytest
 from sandbox_actors import Beacon, alive, daemon
 
-from foundry.sandbox.pidfile import reap_orphans
+from foundry.sandbox.orphans import reap_orphans
 from foundry.sandbox.process import ProcessSandbox
 from foundry.schema.command import CommandLimits
 
@@ -111,7 +111,7 @@ def test_it_never_ends_itself(tmp_path: Path):
     script = f"""
 import json, os, psutil
 from pathlib import Path
-from foundry.sandbox.pidfile import reap_orphans
+from foundry.sandbox.orphans import reap_orphans
 path = Path({str(pidfile)!r})
 for process in (psutil.Process(), psutil.Process().parent()):
     record = dict(pid=process.pid, create_time=process.create_time(), mark="0" * 16)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from foundry.store.git import Repository
+from foundry.store.git.repository import Repository
 from tests.support.builds import git, tree
 
 

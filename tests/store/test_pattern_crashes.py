@@ -11,7 +11,7 @@ import pytest
 from filelock import FileLock
 
 from foundry.schema.learning import Pattern, PatternFile, pattern_id
-from foundry.store.patterns import Library
+from foundry.store.patterns.library import Library
 
 ROOT = Path(__file__).parents[2]
 FILE = "test-patterns.json"
@@ -52,7 +52,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from itertools import count, islice
 from foundry.schema.learning import Feedback
-from foundry.store.patterns import Library, learn
+from foundry.store.patterns.library import Library, learn
 
 home, name, rounds = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
 sys.stdin.readline()

@@ -11,8 +11,8 @@ from foundry.errors import ArtifactError
 from foundry.schema.base import Json, now
 from foundry.schema.learning import Feedback, Pattern, PatternFile, Recommendation
 from foundry.schema.run import Status
-from foundry.store.pattern_import import read_file, read_foreign
-from foundry.store.patterns import Library, learn
+from foundry.store.patterns.convert import read_file, read_foreign
+from foundry.store.patterns.library import Library, learn
 
 DAY = date(2026, 1, 2)
 OBJECTS = {

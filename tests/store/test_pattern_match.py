@@ -6,7 +6,7 @@ from itertools import permutations
 import pytest
 
 from foundry.schema.learning import Pattern, pattern_id, words
-from foundry.store.pattern_match import HALF_LIFE_DAYS, Wanted, match
+from foundry.store.patterns.match import HALF_LIFE_DAYS, Wanted, match
 
 TODAY = date(2026, 12, 1)
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from foundry.schema.learning import PHASES, SEVERITIES, Pattern, PatternFile
 from foundry.store.artifacts import to_json
-from foundry.store.pattern_merge import collect, merge
+from foundry.store.patterns.merge import collect, merge
 
 DAY = date(2026, 11, 21)
 

@@ -27,8 +27,8 @@ from foundry.schema.events import (
 )
 from foundry.schema.excerpt import CHARACTERS, LINES, excerpt
 from foundry.schema.session_log import json_schema
+from foundry.store.session_log import LogLines, SessionLog, logs, newest, path_for
 from foundry.store.session_stats import stats_of
-from foundry.store.sessionlog import LogLines, SessionLog, logs, newest, path_for
 
 AT = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 TASK, TALK = "builder[1]/task", "r1-0004-builder-1-task"
@@ -146,7 +146,7 @@ def test_a_killed_process_leaves_all_that_happened(tmp_path: Path) -> None:
     code = (
         "import os, signal, sys; from pathlib import Path\n"
         "from foundry.schema.events import Note\n"
-        "from foundry.store.sessionlog import SessionLog\n"
+        "from foundry.store.session_log import SessionLog\n"
         "with SessionLog(Path(sys.argv[1])) as log:\n"
         "    log(Note('one')); log(Note('two')); os.kill(os.getpid(), signal.SIGKILL)"
     )

@@ -7,7 +7,7 @@ import pytest
 
 from foundry.schema.learning import FILES, Kind, PatternFile, pattern_id
 from foundry.store.artifacts import to_json
-from foundry.store.patterns import Library
+from foundry.store.patterns.library import Library
 
 SHIPPED = Path(__file__).parents[2] / "patterns"
 

@@ -16,16 +16,16 @@ from foundry.model.pool import ModelPool
 from foundry.model.rehearsal.script import assistant_turns, first_user_text
 from foundry.model.rehearsal.server import RehearsalServer
 from foundry.model.retry import RetryPolicy
+from foundry.permission.guard import Approve, nobody
+from foundry.permission.policy import parse_rule
 from foundry.schema.events import Event
 from foundry.schema.journal import Entry, StepRecord
 from foundry.schema.permission import Effect
 from foundry.schema.run import Limits, RunOptions
 from foundry.store import journal
-from foundry.store.git import Repository
-from foundry.store.git_query import Commit
-from foundry.store.policy import parse_rule
+from foundry.store.git.query import Commit
+from foundry.store.git.repository import Repository
 from foundry.store.project import Project
-from foundry.tools.permission import Approve, nobody
 from tests.support.rehearsals import SPEC, SmallBuild
 
 MODEL = "claude-sonnet-5-5"

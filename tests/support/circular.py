@@ -6,12 +6,12 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from foundry.engine.circular.begin import Asked, begun, circular_wish
-from foundry.engine.circular.go_on import resumed
-from foundry.engine.circular.history import states_of
+from foundry.circular.begin import Asked, begun, circular_wish
+from foundry.circular.go_on import resumed
+from foundry.circular.history import states_of
+from foundry.circular.schema import IterationState
 from foundry.engine.session import Watch
 from foundry.model.rehearsal.script import SceneScript, Turn, call, turn
-from foundry.schema.circular import IterationState
 from foundry.schema.events import Event
 from foundry.schema.run import RunOptions
 from tests.support.builds import FAST, MODEL, Built, git, patient

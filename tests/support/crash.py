@@ -22,7 +22,7 @@ from typing import Any, Literal
 _WARM = (
     *("pytest", "anthropic", "git", "httpx2", "genai_prices", "psutil", "rich.live"),
     *("foundry.cli.main", "foundry.cli.build", "foundry.cli.resume", "foundry.cli.work"),
-    *("foundry.engine.session", "foundry.conversation.prompts", "tests.support.crash"),
+    *("foundry.engine.session", "foundry.context.templates", "tests.support.crash"),
 )
 _server = get_context("forkserver")
 _server.set_forkserver_preload(list(_WARM))

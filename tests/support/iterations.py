@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from foundry.engine.circular.failures import issues_between, read_failures
+from foundry.circular.failures import issues_between, read_failures
+from foundry.circular.schema import ChangeSummary, IterationState
 from foundry.schema.checks import CheckResult, TestCounts
-from foundry.schema.circular import ChangeSummary, IterationState
 
 BEGAN = datetime(2026, 1, 1, tzinfo=UTC)
 MINUTES = 10

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
+from foundry.permission.guard import Guard, nobody
+from foundry.permission.policy import parse_rule, policy
 from foundry.schema.memory import Draft
 from foundry.schema.permission import Effect, Mode, Rule
 from foundry.store.memory.store import ContextMemoryStore
-from foundry.store.policy import parse_rule, policy
 from foundry.tools.base import ToolResult
-from foundry.tools.permission import Guard, nobody
 from foundry.tools.recall import NAME, recall_tool
 from tests.support.moments import call, moment
 

@@ -7,16 +7,16 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from foundry.conversation.compaction.essentials import errors, paths
-from foundry.conversation.compaction.exchanges import (
+from foundry.conversation.compaction.key_facts import errors, paths
+from foundry.conversation.compaction.ledger import Ledger, is_ledger, merged, one_line, parse
+from foundry.conversation.compaction.masking import is_hollow
+from foundry.conversation.compaction.tool_calls import (
     Exchange,
     blocks_of,
     exchanges,
     text_of,
     words_of,
 )
-from foundry.conversation.compaction.hollow import is_hollow
-from foundry.conversation.compaction.ledger import Ledger, is_ledger, merged, one_line, parse
 from foundry.schema.messages import Block, Message
 
 LONGEST_ENTRY = 300

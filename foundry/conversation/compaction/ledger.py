@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from foundry.conversation.compaction.essentials import errors
+from foundry.conversation.compaction.key_facts import errors
 
 INTRODUCTION = (
     "Taken by the harness from the earlier messages of this conversation, which are no longer "

@@ -10,12 +10,12 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from foundry.conversation.compaction import ledger as ledgers
-from foundry.conversation.compaction.essentials import paths
-from foundry.conversation.compaction.exchanges import blocks_of, text_of
 from foundry.conversation.compaction.extract import extract, named, own_words
-from foundry.conversation.compaction.hollow import taken_out
+from foundry.conversation.compaction.key_facts import paths
 from foundry.conversation.compaction.ledger import Heading, Ledger, is_ledger, render, with_written
-from foundry.conversation.tokens import characters
+from foundry.conversation.compaction.masking import taken_out
+from foundry.conversation.compaction.tool_calls import blocks_of, text_of
+from foundry.model.tokens import characters
 from foundry.schema.messages import Block, Message, text_block
 
 LEAST = 4

@@ -7,10 +7,10 @@ nothing.
 
 from collections.abc import Callable, Sequence
 
-from foundry.conversation.compaction.exchanges import blocks_of, words_of
+from foundry.context.templates import render as render_prompt
 from foundry.conversation.compaction.ledger import Heading, Ledger, render
 from foundry.conversation.compaction.summary import Writer
-from foundry.conversation.prompts import render as render_prompt
+from foundry.conversation.compaction.tool_calls import blocks_of, words_of
 from foundry.errors import ModelError
 from foundry.model.base import Model
 from foundry.schema.messages import Message, ModelRequest, Reply, Usage

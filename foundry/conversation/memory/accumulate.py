@@ -12,7 +12,7 @@ from functools import partial
 from itertools import groupby
 
 from foundry.conversation.compaction.ledger import one_line
-from foundry.conversation.tokens import CHARACTERS_PER_TOKEN
+from foundry.model.tokens import CHARACTERS_PER_TOKEN
 from foundry.schema.memory import Head
 
 BUDGET = 900

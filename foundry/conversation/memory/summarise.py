@@ -7,7 +7,7 @@ of each error, until the room for them is used up.
 from collections.abc import Iterable, Iterator
 
 from foundry.conversation.compaction.ledger import Ledger, one_line
-from foundry.conversation.tokens import CHARACTERS_PER_TOKEN
+from foundry.model.tokens import CHARACTERS_PER_TOKEN
 from foundry.schema.memory import Draft
 
 MOST_TOKENS = 200

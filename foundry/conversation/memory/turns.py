@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from foundry.conversation.compaction.exchanges import blocks_of, exchanges, text_of
 from foundry.conversation.compaction.extract import extract
 from foundry.conversation.compaction.ledger import Ledger
-from foundry.conversation.tokens import CHARACTERS_PER_TOKEN, characters
+from foundry.conversation.compaction.tool_calls import blocks_of, exchanges, text_of
+from foundry.model.tokens import CHARACTERS_PER_TOKEN, characters
 from foundry.schema.base import Json
 from foundry.schema.memory import CallMade, ContextSnapshot, Touched
 from foundry.schema.messages import Message

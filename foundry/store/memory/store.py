@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
+from foundry.redact import redact, secret_values
 from foundry.schema.memory import (
     Draft,
     Filter,
@@ -17,7 +18,6 @@ from foundry.schema.memory import (
     Moment,
     Sought,
 )
-from foundry.schema.redact import redact, secret_values
 from foundry.store.memory import index, ranking, rows, statistics
 from foundry.store.memory.database import DamagedMemory, Database
 from foundry.store.memory.purge import purge

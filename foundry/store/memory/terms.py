@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from foundry.schema.base import strings
 from foundry.schema.memory import RECALL, MemorySummary, Moment
-from foundry.schema.words import IDENTIFIER, terms
+from foundry.tokenize import IDENTIFIER, terms
 
 LONGEST = 16_000
 """Characters of a text that are searched; of a longer one the beginning and the end."""

@@ -1,0 +1,273 @@
+"""What iterations achieved, measured by the harness, and what that cost (seed 000, metrics). Pure.
+
+*Gain* is the currency of every policy: the issues that an iteration resolved for the first time in
+the run. Breaking something and mending it again is no gain, and neither is a failure that went
+away with its test. Only where no check ever tells anything is a model's own word counted, and then
+only in an iteration that changed what the code does.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from foundry.circular.failures import extent
+from foundry.circular.schema import (
+    CompletionStatus,
+    Issue,
+    IterationState,
+    IterationStatus,
+    ProgressState,
+)
+from foundry.circular.shrinking import hides_failures
+from foundry.schema.base import Value
+
+PER_TOKENS = 1_000_000
+"""Tokens that progress is told per."""
+
+NEARLY = 0.99
+"""The most that progress may be before an end is verified."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What one iteration did to the known issues, each counted the first time only."""
+
+    gain: int
+    """Resolved."""
+    found: int = 0
+    """Discovered."""
+
+
+class IterationMetrics(Value):
+    """The seed's `per_iteration`."""
+
+    number: int
+    kind: str
+    context_window_usage: float
+    """Of the window, at its fullest."""
+    tokens_consumed: int
+    files_modified: int
+    issues_resolved: int
+    issues_discovered: int
+    gain: int
+    execution_duration: float
+    """Seconds."""
+    reason: str
+    model: str
+
+
+class OverallMetrics(Value):
+    """The seed's `overall`."""
+
+    total_iterations: int
+    total_tokens_consumed: int
+    total_execution_time: float
+    """Seconds."""
+    completion_rate: float
+    """The share of the known issues that is resolved, from 0 to 1."""
+    error_rate: float
+    """The share of the iterations that ended with an error, from 0 to 1."""
+    progress_per_token: float
+    """Gain per million tokens."""
+    total_cost_usd: float | None
+    """None when the price of any iteration is unknown."""
+
+
+class CircularMetrics(Value):
+    """The figures of a whole run."""
+
+    status: IterationStatus
+    per_iteration: tuple[IterationMetrics, ...]
+    overall: OverallMetrics
+
+
+def work(history: Sequence[IterationState]) -> tuple[IterationState, ...]:
+    """The iterations that worked on the task; those that only doubted an end are left out."""
+    return tuple(state for state in history if state.kind == "work")
+
+
+def counted(issues: Sequence[Issue]) -> int:
+    """How many issues these are: what a check measured is not counted again by a model's word."""
+    measured = [issue.count for issue in issues if issue.kind != "reported"]
+    return sum(measured) if measured else len(issues)
+
+
+def gains(history: Sequence[IterationState]) -> tuple[int, ...]:
+    """The gain of every iteration, in the order of the history."""
+    return tuple(each.gain for each in ledger(history))
+
+
+def ledger(history: Sequence[IterationState]) -> tuple[Entry, ...]:
+    """What every iteration gained and found, in the order of the history."""
+    return (_measured if is_measured(history) else _claimed)(history)
+
+
+def is_measured(history: Sequence[IterationState]) -> bool:
+    """Whether any check ever told of an issue, so that gains need no one's word."""
+    return any(
+        state.failures
+        or _of(state.issues_resolved, "test", "check")
+        or _of(state.issues_discovered, "test", "check")
+        for state in history
+    )
+
+
+def progress_per_token(history: Sequence[IterationState], last: int | None = None) -> float:
+    """Gain per million tokens, over the last iterations or all; 0 where nothing was spent."""
+    chosen = slice(-last if last else None, None)
+    tokens = sum(state.tokens for state in history[chosen])
+    return sum(gains(history)[chosen]) * PER_TOKENS / tokens if tokens else 0.0
+
+
+def completion(history: Sequence[IterationState]) -> float:
+    """The share of the known issues that is resolved; 0 while none is known."""
+    resolved, left = _resolved(history), _open(history)
+    return resolved / (resolved + left) if resolved + left else 0.0
+
+
+def progress_state(
+    history: Sequence[IterationState],
+    total: int,
+    *,
+    current: IterationState | None = None,
+    status: CompletionStatus = "in_progress",
+) -> ProgressState:
+    """How far a run is that may have `total` iterations; whole only when `status` says so."""
+    overall = 1.0 if status == "complete" else min(completion(history), NEARLY)
+    return ProgressState(
+        total_iterations=total,
+        completed_iterations=tuple(history),
+        current_iteration=current,
+        overall_progress=round(overall, 4),
+        completion_status=status,
+    )
+
+
+def final_metrics(history: Sequence[IterationState], status: IterationStatus) -> CircularMetrics:
+    """The seed's metrics of a run that ended with `status`."""
+    rows = tuple(_row(state, gain) for state, gain in zip(history, gains(history), strict=True))
+    costs = [state.cost_usd for state in history]
+    known = [cost for cost in costs if cost is not None]
+    failed = sum(1 for state in history if state.reason == "error" or state.errors)
+    success = status is IterationStatus.SUCCESS
+    overall = OverallMetrics(
+        total_iterations=len(history),
+        total_tokens_consumed=sum(state.tokens for state in history),
+        total_execution_time=sum(state.seconds for state in history),
+        completion_rate=1.0 if success else round(completion(history), 4),
+        error_rate=round(failed / len(history), 4) if history else 0.0,
+        progress_per_token=round(progress_per_token(history), 3),
+        total_cost_usd=sum(known) if len(known) == len(costs) else None,
+    )
+    return CircularMetrics(status=status, per_iteration=rows, overall=overall)
+
+
+def _row(state: IterationState, gain: int) -> IterationMetrics:
+    return IterationMetrics(
+        number=state.number,
+        kind=state.kind,
+        context_window_usage=round(state.peak_context, 4),
+        tokens_consumed=state.tokens,
+        files_modified=len(state.files_modified),
+        issues_resolved=counted(state.issues_resolved),
+        issues_discovered=counted(state.issues_discovered),
+        gain=gain,
+        execution_duration=round(state.seconds, 3),
+        reason=state.reason,
+        model=state.model,
+    )
+
+
+def _measured(history: Sequence[IterationState]) -> tuple[Entry, ...]:
+    fixed: set[str] = set()
+    found: set[str] = set()
+    marks: dict[str, _Mark] = {}
+    result = []
+    before: IterationState | None = None
+    for state in history:
+        tests = {each.id for each in _of(state.issues_resolved, "test")} - fixed
+        new = {each.id for each in _of(state.issues_discovered, "test")} - found
+        steps = [marks.setdefault(name, _Mark()).move(by) for name, by in _net(state).items()]
+        gain = len(tests) + sum(max(0, -step) for step in steps)
+        more = len(new) + sum(max(0, step) for step in steps)
+        hidden = state.kind == "doubt" or hides_failures(state, before)
+        result.append(Entry(0 if hidden else gain, more))
+        fixed |= tests
+        found |= new
+        before = state if state.kind == "work" else before
+    return tuple(result)
+
+
+@dataclass(slots=True)
+class _Mark:
+    """The level of a check that only counts, against the beginning, between its marks."""
+
+    level: int = 0
+    low: int = 0
+    high: int = 0
+
+    def move(self, by: int) -> int:
+        """How far it went below its low or (positive) above its high: the rest was there before.
+
+        A new high begins a new low: what was found then can be gained.
+        """
+        self.level += by
+        if self.level > self.high:
+            step = self.level - self.high
+            self.high = self.low = self.level
+        else:
+            step = min(0, self.level - self.low)
+            self.low += step
+        return step
+
+
+def _net(state: IterationState) -> Counter[str]:
+    """How much more each check that only counts found."""
+    net: Counter[str] = Counter()
+    net.update({each.id: each.count for each in _of(state.issues_discovered, "check")})
+    net.subtract({each.id: each.count for each in _of(state.issues_resolved, "check")})
+    return net
+
+
+def _claimed(history: Sequence[IterationState]) -> tuple[Entry, ...]:
+    known: set[str] = set()
+    trees: set[str] = set()
+    result = []
+    for state in history:
+        claims = {issue.id for issue in state.issues_resolved} - known
+        counts = state.kind == "work" and state.change.substantive and state.tree not in trees
+        result.append(Entry(len(claims) if counts else 0))
+        known |= claims
+        trees.add(state.tree)
+    return tuple(result)
+
+
+def _of(issues: Sequence[Issue], *kinds: str) -> list[Issue]:
+    return [issue for issue in issues if issue.kind in kinds]
+
+
+def _resolved(history: Sequence[IterationState]) -> int:
+    """Distinct issues that were resolved and did not come back."""
+    if not is_measured(history):
+        return len({issue.id for state in history for issue in state.issues_resolved})
+    failing = {name for failure in history[-1].failures for name in failure.ids}
+    tests = {each.id for state in history for each in _of(state.issues_resolved, "test")}
+    counted = -sum(min(0, each) for each in _total(history).values())
+    return len(tests - failing) + counted
+
+
+def _total(history: Sequence[IterationState]) -> Counter[str]:
+    total: Counter[str] = Counter()
+    for state in history:
+        total.update(_net(state))
+    return total
+
+
+def _open(history: Sequence[IterationState]) -> int:
+    if not history:
+        return 0
+    if is_measured(history):
+        return sum(extent(failure) for failure in history[-1].failures)
+    said = {issue.id for issue in history[-1].issues_discovered}
+    done = {issue.id for state in history for issue in state.issues_resolved}
+    return len(said - done)

@@ -1,0 +1,291 @@
+"""An iteration as several conversations side by side, each on parts of its own (`--parallel`).
+
+Each has a work tree of its own and an equal share of the money that is left; they run in threads.
+When all have ended, their work is merged into the run's work tree (merging.py), and the iteration
+is one step of the journal and one commit like any other. What could not be merged is kept in a ref
+and is due in the next iteration, alone, on what the others made.
+"""
+
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, replace
+
+from foundry.circular.contract import worked
+from foundry.circular.history import MARK, PARTITION, assignment_of
+from foundry.circular.merge import merge
+from foundry.circular.partitions import Partition, Partitioning, partitions
+from foundry.circular.parts import alone, done_parts
+from foundry.circular.prompt_values import announce
+from foundry.circular.schema import PartitionReport
+from foundry.circular.state_schema import Mark, Report
+from foundry.circular.together import joint, together
+from foundry.engine import gates
+from foundry.engine.notes import Notebook
+from foundry.engine.perform import Means, Performed, perform
+from foundry.engine.result import Evidence
+from foundry.engine.scratch_worktree import Aside, cleared, put_away, set_up
+from foundry.engine.step_context import Desk, own_files
+from foundry.errors import FoundryError, ProjectError
+from foundry.sandbox.orphans import reap_orphans
+from foundry.schema.events import Event, Note, PartEnded
+from foundry.schema.journal import Spend
+from foundry.schema.messages import Usage
+from foundry.schema.permission import Answer, Question
+from foundry.store import runs
+from foundry.store.ledger import TURN, Ledger, Spent
+
+WORKS = ("circular", "circular-refining")
+PATIENCE = 10.0
+"""Seconds that conversations are given to end when a person stops the run."""
+BETWEEN = 0.1
+"""Seconds between two looks at what they run meanwhile."""
+
+
+class Share(Ledger):
+    """A share of a run's money: counts its own calls, and notes them in the run's ledger."""
+
+    def __init__(self, whole: Ledger, lock: threading.Lock, stop: threading.Event) -> None:
+        self._whole, self._lock, self._stop = whole, lock, stop
+        self.total = Spent()
+
+    def record(
+        self, conversation: str, usage: Usage, usd: float | None, purpose: str = TURN
+    ) -> None:
+        """Note one call; raises Stopped when the run is to end before anything follows from it."""
+        with self._lock:
+            self._whole.record(conversation, usage, usd, purpose)
+        self.total = self.total.plus(usage, usd, purpose)
+        if self._stop.is_set():
+            raise Stopped("the run is being stopped")
+
+
+class Stopped(FoundryError):
+    """A conversation beside others was ended, because the run is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """A conversation that ended: where it worked, what it came to, or the error that cut it off.
+
+    `work` is the commit of what it changed, empty where that is nothing, or gone.
+    """
+
+    partition: Partition
+    aside: Aside
+    desk: Desk
+    work: str
+    spend: Spend
+    done: Performed | None = None
+    error: FoundryError | None = None
+
+    @property
+    def report(self) -> Report | None:
+        """What it reported; None where nothing of it can be kept."""
+        if self.done is None or self.error:
+            return None
+        done, kept = self.done, self.done.kept
+        if done.outcome.submission is not None:
+            result = done.contract.result(self.desk, done.outcome.submission, done.evidence)
+            kept = (result, done.evidence)
+        return Mark.model_validate(kept[0].patch[MARK]).report if kept else None
+
+    @property
+    def failure(self) -> str:
+        """Why nothing of it can be kept."""
+        return str(self.error) if self.error else self.done.outcome.detail if self.done else ""
+
+
+def side_by_side(desk: Desk, means: Means) -> Performed | None:
+    """The iteration that is due, by several conversations; None where it is the work of one.
+
+    Raises what perform raises, when it kept all of them from coming to an end.
+    """
+    split = _split(desk)
+    left = means.limits.max_usd - means.ledger.total.usd
+    if split.reason and not split.partitions and desk.iteration == 1:
+        desk.observe(Note(f"nothing is worked on side by side: {split.reason}"))
+    if not split.partitions or left <= 0:
+        return None
+    announce(desk, [each.title for each in split.partitions])
+    try:
+        return _put_together(desk, _held(desk, means, split.partitions, left), split.reason)
+    finally:
+        for kept in cleared(desk.project, desk.repository, desk.start.run):
+            desk.observe(Note(f"work beside the run's own is kept in {kept}"))
+
+
+def _split(desk: Desk) -> Partitioning:
+    """What there is to do side by side in this iteration."""
+    instruction, assignment = desk.instruction, assignment_of(desk.journal)
+    whole = Partitioning((), "")
+    if assignment is None or instruction.step.contract not in WORKS:
+        return whole
+    most = assignment.settings.parallel
+    if most < 2 or instruction.attempt > 1 or alone(desk.journal):
+        return whole
+    files, done = own_files(desk.repository.files()), done_parts(desk.journal)
+    return partitions(assignment.base_context, assignment.prompt, files, most, done)
+
+
+def _held(desk: Desk, means: Means, found: Sequence[Partition], left: float) -> tuple[Side, ...]:
+    """Hold the conversations, each in a thread of its own, until the last one has ended."""
+    run, stop, lock = desk.start.run, threading.Event(), threading.Lock()
+
+    def approve(question: Question) -> Answer | None:
+        with lock:
+            return means.approve(question)
+
+    def observe(event: Event) -> None:
+        if stop.is_set():  # before the next command of a turn begins
+            raise Stopped("the run is being stopped")
+        desk.observe(event)
+
+    places = [
+        set_up(desk.project, desk.repository, run, number, lambda what: desk.observe(Note(what)))
+        for number in range(1, len(found) + 1)
+    ]
+    desks = [_desk(desk, *each) for each in zip(found, places, strict=True)]
+    limits = means.limits.model_copy(update={"max_usd": left / len(found)})
+    mine = replace(means, limits=limits, on_text=None, approve=approve)
+    pool = ThreadPoolExecutor(len(found), thread_name_prefix="part")
+    shares = [Share(means.ledger, lock, stop) for _ in desks]
+    ends = [
+        pool.submit(perform, replace(own, observe=observe), replace(mine, ledger=share))
+        for own, share in zip(desks, shares, strict=True)
+    ]
+    try:
+        wait(ends)
+    finally:  # at Ctrl-C none of them may go on behind our back
+        stop.set()
+        _end_commands(run, ends)
+        pool.shutdown(wait=False, cancel_futures=True)
+    return tuple(_ended(*each) for each in zip(found, places, desks, shares, ends, strict=True))
+
+
+def _end_commands(run: str, ends: Sequence["Future[Performed]"]) -> None:
+    """End the commands of conversations that are to stop, also those that a turn still begins."""
+    until = time.monotonic() + PATIENCE
+    while not all(each.done() for each in ends) and time.monotonic() < until:
+        reap_orphans(runs.running_command(run))
+        wait(ends, BETWEEN)
+
+
+def _ended(
+    partition: Partition, aside: Aside, desk: Desk, share: Share, end: "Future[Performed]"
+) -> Side:
+    work, done, cut = "", None, None
+    try:
+        done = end.result()
+    except FoundryError as error:
+        cut = error
+    try:
+        work = aside.work(f"part: {partition.title}")
+    except ProjectError as error:
+        cut = cut or error
+    spend = done.outcome.spend if done else _spend(share.total)
+    return Side(partition, aside, desk, work, spend, done, cut)
+
+
+def _spend(spent: Spent) -> Spend:
+    """What a conversation used that an error cut off, as its share of the money knows it."""
+    return Spend(
+        usage=spent.usage,
+        cost_usd=None if spent.unpriced else round(spent.usd, 6),
+        turns=spent.calls - spent.reflection.rounds,
+        reflection=spent.reflection.rounded,
+    )
+
+
+def _desk(desk: Desk, partition: Partition, aside: Aside) -> Desk:
+    """What one of the conversations has before it."""
+    due = desk.instruction
+    told = {
+        "id": partition.id,
+        "items": list(partition.items),
+        "paths": list(partition.paths),
+    }
+    own = replace(due, id=f"{due.id}/{partition.id}", context={**due.context, PARTITION: told})
+    return replace(
+        desk,
+        project=aside.project,
+        repository=aside.repository,
+        instruction=own,
+        hold_head=aside.hold_head,
+        notebook=Notebook(desk.notebook.all, desk.start.run, own.id, desk.now()),
+    )
+
+
+def _put_together(desk: Desk, ends: Sequence[Side], reason: str) -> Performed | None:
+    """Merge what the conversations made, and make one iteration of them.
+
+    None where the shares of the money pay for no call: one conversation may have all that is left.
+    """
+    outcomes = [end.done.outcome for end in ends if end.done]
+    if not outcomes:
+        raise next(end.error for end in ends if end.error)
+    if not any(outcome.spend.turns for outcome in outcomes):
+        return None
+    reports = {end.partition.id: end.report for end in ends}
+    desk.hold_head()
+    out = {end.partition.id: end.failure for end in ends if not reports[end.partition.id]}
+    out |= merge(desk, {end.partition.id: end.work for end in ends if reports[end.partition.id]})
+    told = tuple(_told(desk, end, reports[end.partition.id], out) for end in ends)
+    known = len(desk.notebook.all)
+    for end, part in zip(ends, told, strict=True):
+        _noted(desk, end, part, known)
+        put_away(desk.repository, end.aside)
+    outcome = joint(outcomes, [end.spend for end in ends if not end.done])
+    contract = next(end.done.contract for end in ends if end.done)
+    if not any(reports.values()):
+        return Performed(outcome, Evidence(), contract)
+    evidence = gates.committable(desk)
+    said = [(part, reports[part.id]) for part in told]
+    result = worked(desk, together(said, reason, desk.start.at), evidence)
+    return Performed(replace(outcome, reason="submitted"), evidence, contract, (result, evidence))
+
+
+def _told(desk: Desk, end: Side, report: Report | None, out: Mapping[str, str]) -> PartitionReport:
+    """What became of a conversation; what is not in the result is kept in a ref."""
+    partition, work, spend = end.partition, end.work, end.spend
+    why = " ".join(out.get(partition.id, "").split())[:300]
+    merged = partition.id not in out
+    name = f"{desk.start.run}/{desk.instruction.id.translate(_REF)}-{partition.id}"
+    if work and not merged:
+        desk.repository.pin(name, work)
+    return PartitionReport(
+        id=partition.id,
+        title=partition.title,
+        parts=tuple(part.id for part in partition.parts),
+        ending=end.done.outcome.reason if end.done else "error",
+        verdict=report.verdict if report else None,
+        files=own_files(desk.repository.changed_between(end.aside.base, work)) if work else (),
+        tokens=spend.usage.context_tokens,
+        peak_context=spend.context_share,
+        conversation=spend.conversation,
+        merged=merged,
+        why=why,
+        ref=f"refs/foundry/{name}" if work and not merged else "",
+    )
+
+
+def _noted(desk: Desk, end: Side, part: PartitionReport, known: int) -> None:
+    """Tell of a conversation, and take over what it noted after the `known` notes."""
+    for note in end.desk.notebook.all[known:]:
+        desk.notebook.add(note.kind, note.text, note.path, note.closes)
+    desk.observe(
+        PartEnded(
+            step=desk.instruction.id,
+            part=part.title,
+            merged=part.merged,
+            why=part.why,
+            reason=part.verdict or part.ending,
+            context_share=part.peak_context,
+            files_changed=len(part.files),
+            tokens=part.tokens,
+        )
+    )
+
+
+_REF = str.maketrans({"[": "-", "]": "", "/": "-"})

@@ -1,0 +1,219 @@
+"""Partitions: a task with independent parts as prompts that can be worked on side by side. Pure.
+
+Parts come from the base context (`parts:`), or from a list with checkboxes in the prompt, or from
+globs in it (one a line). Parts that name a file in common are not independent and stay together.
+"""
+
+import re
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+
+from foundry.circular.failures import steady
+from foundry.circular.schema import (
+    BaseContext,
+    ChangeSummary,
+    Issue,
+    IterationReason,
+    IterationState,
+    IterationStatus,
+    Part,
+    Verdict,
+)
+from foundry.permission.globs import covers
+
+_CHECKBOX = re.compile(r"^\s*(?:[-*+]|\d+[.)])\s+\[([ xX])\]\s+(.+)$", re.MULTILINE)
+_GLOB = re.compile(
+    r"^\s*(?:[-*+]\s+)?`?([\w./-]*[*?\[][\w./*?\[\]{}!-]*|[\w.-]+/(?:[\w.-]+/)*)`?\s*$",
+    re.MULTILINE,
+)
+_PATH = re.compile(r"`([\w.-]+(?:/[\w.*-]+)+/?|[\w-]+\.\w+)`")
+
+
+@dataclass(frozen=True, slots=True)
+class Partition:
+    """Parts that one thread works on; `paths` are the globs that its work is about, if any."""
+
+    id: str
+    title: str
+    parts: tuple[Part, ...]
+    paths: tuple[str, ...]
+
+    @property
+    def items(self) -> tuple[str, ...]:
+        """What there is to do, a line each."""
+        return tuple(part.title for part in self.parts)
+
+
+@dataclass(frozen=True, slots=True)
+class Partitioning:
+    """The partitions, none when the work is not to be split, and why."""
+
+    partitions: tuple[Partition, ...]
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Merge:
+    """What the partitions of one round come to, and the files that several of them changed."""
+
+    state: IterationState
+    conflicts: tuple[str, ...]
+
+
+def partitions(
+    context: BaseContext | None,
+    prompt: str,
+    files: Sequence[str],
+    at_most: int,
+    done: Collection[str] = (),
+) -> Partitioning:
+    """Up to `at_most` partitions of about the same size, of the parts whose ids are not in `done`.
+
+    `files` are those of the project.
+    """
+    parts, source = parts_of(context, prompt)
+    parts = tuple(part for part in parts if part.id not in done)
+    if at_most < 2 or len(parts) < 2:
+        return Partitioning((), f"{len(parts)} independent parts in {source}: nothing to split")
+    touched = [_touched(part, files) for part in parts]
+    groups = _independent(touched)
+    if len(groups) < 2:
+        return Partitioning((), f"the {len(parts)} parts in {source} share files: nothing to split")
+    bins = _balanced(groups, [max(1, len(each)) for each in touched], at_most)
+    found = tuple(_partition([parts[place] for place in chosen]) for chosen in bins)
+    return Partitioning(found, f"{len(parts)} parts in {source} as {len(found)} partitions")
+
+
+def parts_of(context: BaseContext | None, prompt: str) -> tuple[tuple[Part, ...], str]:
+    """The parts of a task and where they are named; items that are checked are done."""
+    if context is not None and context.parts:
+        return context.parts, "the base context"
+    if boxes := _CHECKBOX.findall(prompt):
+        open_items = [text.strip() for mark, text in boxes if mark == " "]
+        return _named(open_items, [_PATH.findall(text) for text in open_items]), "the checklist"
+    globs = list(dict.fromkeys(_GLOB.findall(prompt)))
+    return _named(globs, [[glob] for glob in globs]), "the paths of the prompt"
+
+
+def merged(number: int, states: Sequence[IterationState]) -> Merge:
+    """One iteration from those of all partitions, before their work was merged and checked.
+
+    Checks, failures, tree and commit are those of no partition: they have to be taken anew.
+    """
+    if not states:
+        raise ValueError("there is no partition to merge")
+    ended = [state.ended_at for state in states if state.ended_at is not None]
+    costs = [state.cost_usd for state in states if state.cost_usd is not None]
+    state = IterationState(
+        number=number,
+        started_at=min(each.started_at for each in states),
+        ended_at=max(ended) if len(ended) == len(states) else None,
+        model=_common(each.model for each in states),
+        threshold=max(each.threshold for each in states),
+        prompt_version=max(each.prompt_version for each in states),
+        files_modified=_union(each.files_modified for each in states),
+        issues_resolved=_issues(each.issues_resolved for each in states),
+        issues_discovered=_issues(each.issues_discovered for each in states),
+        tokens=sum(each.tokens for each in states),
+        cost_usd=sum(costs) if len(costs) == len(states) else None,
+        peak_context=max(each.peak_context for each in states),
+        reason=_reason(states),
+        verdict=_verdict(states),
+        status=_status(states),
+        change=sum((each.change for each in states), start=ChangeSummary()),
+        errors=steady(error for each in states for error in each.errors),
+    )
+    return Merge(state, _conflicts(states))
+
+
+def _named(titles: Sequence[str], paths: Sequence[Sequence[str]]) -> tuple[Part, ...]:
+    return tuple(
+        Part(id=_slug(title), title=title, paths=tuple(globs))
+        for title, globs in zip(titles, paths, strict=True)
+    )
+
+
+def _slug(title: str) -> str:
+    """An id that stays the same when items before it are checked."""
+    words = "-".join(re.findall(r"[a-z0-9]+", title.lower()))[:36].strip("-")
+    return f"{words or 'part'}-{sha256(title.encode()).hexdigest()[:6]}"
+
+
+def _touched(part: Part, files: Sequence[str]) -> frozenset[str]:
+    """The files that a part is about; a path that there is not stands for itself."""
+    found = {file for file in files for glob in part.paths if _covers(glob, file)}
+    return frozenset(found or part.paths)
+
+
+def _covers(glob: str, file: str) -> bool:
+    return covers(glob.rstrip("/"), file, surely=True)
+
+
+def _independent(touched: Sequence[frozenset[str]]) -> list[list[int]]:
+    """Groups of parts so that no file is in two groups. Parts without paths are on their own."""
+    groups: list[tuple[list[int], set[str]]] = []
+    for place, files in enumerate(touched):
+        members, union = [place], set(files)
+        apart = []
+        for group in groups:
+            if group[1] & union:
+                members, union = group[0] + members, group[1] | union
+            else:
+                apart.append(group)
+        groups = [*apart, (members, union)]
+    return sorted(sorted(members) for members, _ in groups)
+
+
+def _balanced(groups: list[list[int]], weights: list[int], at_most: int) -> list[list[int]]:
+    """Groups in bins, the heaviest first, each into the lightest bin."""
+    bins: list[list[int]] = [[] for _ in range(min(at_most, len(groups)))]
+    for group in sorted(groups, key=lambda each: -sum(weights[place] for place in each)):
+        min(bins, key=lambda each: sum(weights[place] for place in each)).extend(group)
+    return sorted(sorted(each) for each in bins)
+
+
+def _partition(parts: Sequence[Part]) -> Partition:
+    more = f" and {len(parts) - 1} more" if len(parts) > 1 else ""
+    paths = _union(part.paths for part in parts)
+    return Partition(parts[0].id, f"{parts[0].title}{more}", tuple(parts), paths)
+
+
+def _union(several: Iterable[Iterable[str]]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(each for some in several for each in some))
+
+
+def _issues(several: Iterable[Iterable[Issue]]) -> tuple[Issue, ...]:
+    return tuple({(i.kind, i.id): i for some in several for i in some}.values())
+
+
+def _common(models: Iterable[str]) -> str:
+    return ", ".join(dict.fromkeys(model for model in models if model))
+
+
+def _reason(states: Sequence[IterationState]) -> IterationReason:
+    """The most alarming of the reasons."""
+    order: tuple[IterationReason, ...] = ("interrupted", "error", "limit", "threshold")
+    reasons = {state.reason for state in states}
+    return next((each for each in order if each in reasons), "completion")
+
+
+def _verdict(states: Sequence[IterationState]) -> Verdict | None:
+    """Done when all are; blocked when nobody can go on; else there is more to do."""
+    verdicts = {state.verdict for state in states}
+    if None in verdicts:
+        return None if len(verdicts) == 1 else "more"
+    if "more" in verdicts:
+        return "more"
+    return "blocked" if "blocked" in verdicts else "done"
+
+
+def _status(states: Sequence[IterationState]) -> IterationStatus:
+    order = (IterationStatus.CONTINUE, IterationStatus.UNKNOWN, IterationStatus.BLOCKED)
+    found = {state.status for state in states}
+    return next((each for each in order if each in found), IterationStatus.SUCCESS)
+
+
+def _conflicts(states: Sequence[IterationState]) -> tuple[str, ...]:
+    files = [file for state in states for file in state.files_modified]
+    return tuple(sorted({file for file in files if files.count(file) > 1}))

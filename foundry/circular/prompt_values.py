@@ -1,0 +1,216 @@
+"""What a thread is told beside its prompt: what was done, what is left, what fails. Pure views.
+
+The base context and the prompt are the same for every thread, and stand first; the history after
+them is bounded, so that the hundredth iteration is told as much as the tenth.
+"""
+
+from collections.abc import Collection, Sequence
+from textwrap import indent
+from typing import Any
+
+from foundry.circular.assignment import assigned, notice
+from foundry.circular.history import (
+    PARTITION,
+    assignment_of,
+    last_mark,
+    left_of,
+    mark_of,
+    reverted_of,
+    states_of,
+)
+from foundry.circular.intact import intact
+from foundry.circular.metrics import work
+from foundry.circular.parts import unmerged
+from foundry.circular.progressive import HALF, MOST
+from foundry.circular.schema import BaseContext, IterationState
+from foundry.circular.state_schema import Assignment, Report
+from foundry.circular.tuning import doubt_of, setup_of
+from foundry.engine.step_context import Desk
+from foundry.schema.events import IterationStarted, Note
+from foundry.schema.journal import StepRecord
+from foundry.workflow.text import fill
+
+RECENT = 3
+"""Iterations that are told in full."""
+LISTED = 40
+MAX_REPORT = 2_000
+MAX_KNOWN = 8_000
+MAX_FAILURE = 1_500
+MAX_LEFT = 60
+
+PLACEHOLDER = "base_context"
+
+RULE = (
+    "A part that is done is told in a line; the history's notes go when "
+    f"{HALF:.0%} of the known issues are resolved, the history itself at {MOST:.0%}; and "
+    "everything is back after an iteration that resolved nothing."
+)
+"""How a progressive context shrinks (progressive.py), for who is told so."""
+
+
+def circular_values(desk: Desk) -> dict[str, Any]:
+    """The values of the templates in prompts/circular/."""
+    assignment = intact(assignment_of(desk.journal)) or plain_assignment(desk)
+    doubts = desk.instruction.step.contract == "circular-doubt"
+    setup = doubt_of(desk.journal) if doubts else setup_of(desk.journal)
+    context = rendered(setup.shown.context if setup and setup.shown else assignment.base_context)
+    if setup:
+        assignment = assignment.model_copy(update={"prompt": setup.version.text})
+    if PARTITION not in desk.context:
+        announce(desk)
+    states = states_of(desk.journal)
+    return {
+        "iteration": desk.iteration,
+        "most": desk.instruction.loop.loop.max_iterations if desk.instruction.loop else 0,
+        "base_context": "" if _has_placeholder(assignment.prompt) else context,
+        "task": filled(assignment, context),
+        "told": _history(desk, states),
+        "left": left_of(desk.journal)[:MAX_LEFT],
+        "failing": _failing(states),
+        "evidence": _claim(desk),
+        "known": _known(desk),
+        "left_out": setup.shown.left_out if setup and setup.shown else (),
+        "rule": RULE,
+        "refining": desk.instruction.step.contract == "circular-refining",
+        "partition": desk.context.get(PARTITION),
+        "again": tuple(f"{each.title}: {each.why}" for each in unmerged(desk.journal)),
+    }
+
+
+def announce(desk: Desk, parts: Sequence[str] = ()) -> None:
+    """Tell whoever watches how the thread that is due is set up, or those side by side."""
+    assignment = assignment_of(desk.journal)
+    if assignment and (changed := notice(assignment)):
+        desk.observe(Note(changed))
+    desk.observe(_beginning(desk, parts))
+
+
+def _beginning(desk: Desk, parts: Sequence[str]) -> IterationStarted:
+    doubts = desk.instruction.step.contract == "circular-doubt"
+    setup = doubt_of(desk.journal) if doubts else setup_of(desk.journal)
+    return IterationStarted(
+        step=desk.instruction.id,
+        iteration=last_mark(desk.journal).number if doubts else desk.iteration,
+        doubt=doubts,
+        threshold=desk.instruction.step.budget.threshold,
+        model=setup.model if setup else "",
+        prompt_version=setup.version.number if setup else 1,
+        reasons=setup.reasons if setup else {},
+        parts=tuple(parts),
+    )
+
+
+def plain_assignment(desk: Desk) -> Assignment:
+    """The assignment of a run that was begun as any workflow is: its spec."""
+    return assigned(desk.start.spec, checked=bool(desk.start.checks))
+
+
+def rendered(context: BaseContext | None) -> str:
+    """The base context in words."""
+    if context is None:
+        return ""
+    project, history = context.project, context.history
+    lines = [": ".join(each for each in ("Project", project.name, project.description) if each)]
+    if project.tech_stack:
+        lines.append(f"Stack: {', '.join(project.tech_stack)}")
+    if history:
+        way = " → ".join(each for each in (history.origin, history.target) if each)
+        about = ", ".join(each for each in (way, history.completion, history.timestamp) if each)
+        lines += [f"History: {about}"] if about else []
+        lines += [f"- {note}" for note in history.notes]
+    lines.append(f"Objective: {context.objective.primary}")
+    if context.objective.secondary:
+        lines.append(f"Also: {context.objective.secondary}")
+    if context.constraints:
+        lines += ["Constraints:", *(f"- {each}" for each in context.constraints)]
+    for part in context.parts:
+        where = f" ({', '.join(part.paths)})" if part.paths else ""
+        lines.append(f"Part {part.id}: {part.title}{where}. {part.details}".rstrip(" ."))
+    return "\n".join(lines)
+
+
+def filled(assignment: Assignment, context: str) -> str:
+    """The prompt with `{{base_context}}` and the context's own names filled in."""
+    if "{{" not in assignment.prompt:
+        return assignment.prompt
+    base = assignment.base_context
+    names = base.model_dump(mode="json", by_alias=True) if base else {}
+    return fill(assignment.prompt, {**names, PLACEHOLDER: context}).text
+
+
+def _has_placeholder(prompt: str) -> bool:
+    return fill(prompt, {PLACEHOLDER: "x"}).text != prompt
+
+
+def _history(desk: Desk, states: tuple[IterationState, ...]) -> str:
+    """The iterations so far: the last ones with what they reported, the rest as a line each."""
+    records = [r for r in desk.records if (mark := mark_of(r)) and mark.report]
+    listed = records[-LISTED:]
+    near = {record.seq for record in records[-RECENT:]}
+    reverted = reverted_of(desk.journal)
+    parts = [_told(record, reverted, full=record.seq in near) for record in listed]
+    if left_out := len(records) - len(listed):
+        parts.insert(0, f"({left_out} earlier threads: `git log` and .context-foundry/circular/)")
+    return "\n".join(parts)
+
+
+def _told(record: StepRecord, reverted: Collection[int], *, full: bool) -> str:
+    mark = mark_of(record)
+    assert mark and mark.report
+    who = "doubt of iteration" if mark.report.kind == "doubt" else "iteration"
+    how = mark.report.verdict or mark.report.ending.replace("_", " ")
+    head = f"- {who} {mark.number}: {how}, {len(record.files)} files changed"
+    if mark.number in reverted and mark.report.kind == "work":
+        return f"{head}; a person took that work back: it is not in the project"
+    if not full:
+        return head
+    files = f"  files: {', '.join(record.files[:20])}\n" if record.files else ""
+    said = mark.report.evidence or mark.report.said
+    done = "".join(f"\n- resolved: {each}" for each in mark.report.resolved)
+    return f"{head}\n{files}{indent((said + done)[:MAX_REPORT], '  ')}"
+
+
+def _claim(desk: Desk) -> str:
+    """What the thread whose work was judged last gave as evidence, in its own words."""
+    marks = (mark_of(record) for record in reversed(desk.records))
+    reports = (mark.report for mark in marks if mark and mark.report)
+    report = next((each for each in reports if each.kind == "work"), None)
+    return (report.evidence if report.verdict else report.said) if report else ""
+
+
+def _failing(states: tuple[IterationState, ...]) -> str:
+    """The checks that the last measured iteration left failing, with the end of their output."""
+    last = work(states)[-1:]
+    bad = [check for state in last for check in state.checks if not check.holds]
+    return "\n\n".join(
+        f"`{check.command.strip()}` ended with {check.verdict}\n"
+        f"{check.output[-MAX_FAILURE:].strip()}"
+        for check in bad
+    )
+
+
+def _known(desk: Desk) -> str:
+    """What the thread before this one knew when its window was full enough.
+
+    Where several had worked, what all of them knew; for a part what that of the same one did.
+    """
+    for record in reversed(desk.records):
+        mark = mark_of(record)
+        if mark and mark.report and mark.report.kind == "work":
+            talks = _talks(mark.report, desk.context.get(PARTITION))
+            names = talks or (record.spend.conversation,)
+            return "\n\n".join(filter(None, (_left_by(desk, name) for name in names)))[:MAX_KNOWN]
+    return ""
+
+
+def _talks(report: Report, partition: dict[str, Any] | None) -> tuple[str, ...]:
+    same = [each for each in report.partitions if partition and each.id == partition["id"]]
+    return tuple(each.conversation for each in same or report.partitions)
+
+
+def _left_by(desk: Desk, conversation: str) -> str:
+    path = desk.project.known / f"{conversation}.md"
+    try:
+        return path.read_text(encoding="utf-8", errors="replace")[:MAX_KNOWN]
+    except OSError:
+        return ""

@@ -1,0 +1,133 @@
+"""The final completion report, with the seed's metrics. Pure."""
+
+from collections.abc import Sequence
+
+from foundry.circular.history import left_of, measured, standing, states_of
+from foundry.circular.metrics import CircularMetrics, counted, final_metrics, work
+from foundry.circular.prompts import prompts_of
+from foundry.circular.schema import Issue, IterationState, IterationStatus
+from foundry.circular.state_schema import Progress
+from foundry.schema.journal import Entry, Stop
+
+MAX_ISSUES = 100
+
+
+def completion_report(progress: Progress, entries: tuple[Entry, ...], stop: Stop) -> str:
+    """circular/report.md: how it ended, what it took, iteration by iteration."""
+    states = states_of(entries)
+    metrics = metrics_of(progress.completion_status == "complete", states)
+    overall = metrics.overall
+    cost = "unknown" if overall.total_cost_usd is None else f"${overall.total_cost_usd:.2f}"
+    figures = (
+        f"- status: {stop.status} ({progress.completion_status})",
+        f"- iterations: {len(work(states))} of at most {progress.total_iterations}, and "
+        f"{len(states) - len(work(states))} that doubted",
+        f"- tokens: {overall.total_tokens_consumed:,}",
+        f"- time at work: {overall.total_execution_time:.0f} s",
+        f"- cost: {cost}",
+        f"- completion rate: {overall.completion_rate:.0%}",
+        f"- error rate: {overall.error_rate:.0%}",
+        f"- issues resolved per million tokens: {overall.progress_per_token:g}",
+    )
+    parts = [
+        "# Completion report",
+        f"**{stop.status}**: {stop.reason}",
+        "\n".join(figures),
+        "## Iterations",
+        _table(metrics, states),
+    ]
+    if lines := adapted(states):
+        parts += ["## How it adapted", "\n".join(f"- {each}" for each in lines)]
+    if lines := versions(entries):
+        parts += ["## Versions of the prompt", "\n".join(f"- {each}" for each in lines)]
+    if left := _open(entries, states):
+        parts += ["## Known and not resolved", "\n".join(f"- {each}" for each in left)]
+    return "\n\n".join(parts) + "\n"
+
+
+def adapted(states: Sequence[IterationState]) -> tuple[str, ...]:
+    """Why the threads were set up as they were, where that changed; and what was not merged."""
+    told: dict[tuple[str, str], str] = {}
+    lines = []
+    for state in states:
+        who = f"{'doubt of ' if state.kind == 'doubt' else ''}iteration {state.number}"
+        lines += [f"{who}, {name}: {why}" for name, why in state.reasons.items()
+                  if told.get((state.kind, name)) != why]  # fmt: skip
+        told |= {(state.kind, name): why for name, why in state.reasons.items()}
+        lines += [f"{who}, {each.title}: not merged: {each.why} (kept in {each.ref or 'no ref'})"
+                  for each in state.partitions if not each.merged]  # fmt: skip
+    return tuple(lines)
+
+
+def versions(entries: Sequence[Entry]) -> tuple[str, ...]:
+    """What became of each version of the prompt; nothing where there is only the original."""
+    prompts = prompts_of(entries)
+    found = prompts.history.versions if prompts else ()
+    lines = (f"{each.number} {each.decision}{each.verdict and f': {each.verdict}'}"
+             f"{each.why and f' ({each.why})'}" for each in found)  # fmt: skip
+    return tuple(lines) if len(found) > 1 else ()
+
+
+def metrics_of(complete: bool, states: Sequence[IterationState]) -> CircularMetrics:
+    """The seed's metrics of these iterations."""
+    last = work(states)[-1].status if work(states) else IterationStatus.UNKNOWN
+    status = IterationStatus.SUCCESS if complete else last
+    if not complete and status is IterationStatus.SUCCESS:
+        status = IterationStatus.UNKNOWN
+    return final_metrics(states, status)
+
+
+def headline(entries: tuple[Entry, ...]) -> str:
+    """What the iterations came to, in a sentence; nothing where there was none."""
+    states = states_of(entries)
+    if not states:
+        return ""
+    kept = standing(states, entries)
+    resolved = sum(counted(state.issues_resolved) for state in kept)
+    files = {path for state in kept for path in state.files_modified}
+    worked = len(work(states))
+    parts = (
+        f"{_counted(worked, 'iteration')}, {_counted(len(states) - worked, 'doubting thread')}",
+        f"{_counted(resolved, 'issue')} resolved, {len(_open(entries, states))} known and open",
+        f"{_counted(len(files), 'file')} changed",
+        f"error rate {metrics_of(False, states).overall.error_rate:.0%}",
+    )
+    return "; ".join(parts)
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
+
+
+def _table(metrics: CircularMetrics, states: Sequence[IterationState]) -> str:
+    rows = [
+        "| | status | ended | context | tokens | files | resolved | found | seconds | model "
+        "| threshold | prompt |",
+        "|---|---|---|---|---|---|---|---|---|---|---|---|",
+    ]
+    for row, state in zip(metrics.per_iteration, states, strict=True):
+        name = f"{row.number}" if state.kind == "work" else f"{row.number} doubt"
+        rows.append(
+            f"| {name} | {state.status} | {state.ending or row.reason} "
+            f"| {row.context_window_usage:.0%} | {row.tokens_consumed:,} | {row.files_modified} "
+            f"| {row.issues_resolved} | {row.issues_discovered} "
+            f"| {row.execution_duration:.1f} | {row.model} | {state.threshold:.0%} "
+            f"| {state.prompt_version} |"
+        )
+    return "\n".join(rows)
+
+
+def _open(entries: tuple[Entry, ...], states: Sequence[IterationState]) -> tuple[str, ...]:
+    """What checks found and no later iteration resolved, and what the last threads said is left."""
+    states = measured(standing(states, entries))
+    last = work(states)[-1:]
+    if not last or last[0].status is IterationStatus.SUCCESS:
+        return ()
+    found: dict[str, Issue] = {}
+    for state in states:
+        found |= {each.id: each for each in state.issues_discovered if each.kind != "reported"}
+        for issue in state.issues_resolved:
+            found.pop(issue.id, None)
+    failing = (f"{check.name}: {check.verdict}" for check in last[0].checks if not check.holds)
+    told = (*failing, *(issue.description for issue in found.values()), *left_of(entries))
+    return tuple(dict.fromkeys(told))[:MAX_ISSUES]

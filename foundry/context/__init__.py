@@ -1,0 +1,1 @@
+"""What a conversation is told of a project: templates, retrieval, overview."""

@@ -1,0 +1,221 @@
+"""The edge of thinking: asks for rounds, recalls for them, and tells of them (seed 002).
+
+Rounds are requests of their own, on top of the conversation as it is: the same system prompt,
+tools and messages, so that they share its cached prefix, and each only adds to the one before.
+What comes of them goes into the conversation in brief.
+"""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from foundry.conversation import reflection_wording as wording
+from foundry.conversation.brief import Brief
+from foundry.conversation.budget import SMALLEST_REPLY, Allowance, affordable_output
+from foundry.conversation.calls import Calls
+from foundry.conversation.reflection_rounds import (
+    DISCOURAGING,
+    End,
+    Round,
+    Used,
+    acts,
+    barred,
+    cited,
+    ended,
+    left,
+    read,
+    recalled_ids,
+)
+from foundry.errors import ContextOverflow
+from foundry.model.tokens import estimate
+from foundry.schema.events import Reflected, ReflectionEnded
+from foundry.schema.journal import Thought
+from foundry.schema.messages import Block, Message, Reply, Usage
+from foundry.tools.recall import NAME as RECALL
+
+RECALLS = 3
+"""Calls of `recall_context` that one round may have."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a conversation stands when it is to think."""
+
+    messages: tuple[Message, ...]
+    tokens: int
+    """What they hold, with system prompt and tools."""
+    turn: int
+    """The number of the turn that is due."""
+    share: float
+    """Of the window that is used."""
+    longest: int
+    """Tokens that a reply may have."""
+
+
+@dataclass(frozen=True, slots=True)
+class Thinking:
+    """What thinking before a turn came to."""
+
+    rounds: tuple[Round, ...]
+    end: End
+    told: tuple[Block, ...] = ()
+    """What the conversation's last message gets."""
+    act: Reply | None = None
+    """The turn itself, where the model did its work instead of thinking; it is not paid yet."""
+    seconds: float = 0.0
+    """That the last call took."""
+
+    @property
+    def summary(self) -> str:
+        """What was settled on, in the model's words."""
+        return next((each.summary for each in reversed(self.rounds) if each.summary), "")
+
+    @property
+    def text(self) -> str:
+        """All thoughts, for the memory."""
+        return "\n\n".join(each.thought for each in self.rounds if each.thought)
+
+
+class ReflectiveThinkingProcessor:
+    """Thinks in rounds before a turn, within the limits of the step."""
+
+    def __init__(self, brief: Brief, calls: Calls, allowance: Allowance, started: float) -> None:
+        self._brief, self._calls, self._allowance = brief, calls, allowance
+        self._limits, self._started = brief.reflection, started
+        self._used = Used()
+        self._memory = brief.memory() if self._limits.mode == "rounds" else ""
+        self.wanted = self._limits.mode == "rounds" and self._adds_something()
+        """Whether to ask for rounds: not of a model that makes nothing of them."""
+
+    def think(self, place: Place) -> Thinking:
+        """Hold rounds until the model has thought enough or a limit is reached."""
+        before, begun = self._calls.thought, self._used.seconds
+        workspace, memory = self._brief.workspace(), self._untold()
+        asked: list[Block] = [wording.invitation(self._limits.rounds, workspace, memory)]
+        rounds: list[Round] = []
+        act, end = None, self._barred(place, asked)
+        seconds = 0.0
+        while end is None:
+            called = time.perf_counter()
+            act, end = self._round(place, asked, rounds)
+            seconds = time.perf_counter() - called
+            if end is None:
+                asked += wording.told(rounds[-1], self._limits.rounds)
+                end = self._barred(place, asked)
+        self.wanted = end not in DISCOURAGING
+        self._tell_end(place, rounds, end, before, self._used.seconds - begun)
+        told = tuple(asked) if act else wording.result(rounds, end)
+        return Thinking(tuple(rounds), end, told, act, seconds)
+
+    def _round(
+        self, place: Place, asked: Sequence[Block], rounds: list[Round]
+    ) -> tuple[Reply | None, End | None]:
+        """Ask for one round, which is added; a reply where it is no round but the turn itself."""
+        begun = time.perf_counter()
+        messages, most = wording.on_top(place.messages, asked), self._most(place, asked)
+        try:
+            reply = self._calls.send(messages, most, "reflection")
+        except ContextOverflow:
+            return None, "context_full"
+        if acts(reply):
+            return reply, "acted"
+        cost = self._calls.pay(reply.usage, "reflection")
+        focus = rounds[-1].focus if rounds else ""
+        rounds.append(self._recalled(read(reply, len(rounds) + 1)))
+        seconds = time.perf_counter() - begun
+        self._count(reply, cost, seconds, place, rounds[-1], focus)
+        return None, ended(rounds, self._limits)
+
+    def _recalled(self, asked: Round) -> Round:
+        """The round with what it asked the memory for."""
+        originals, problems = list[str](), list(asked.problems)
+        for call in asked.asked[:RECALLS]:
+            result = self._calls.run(call)
+            (problems if result.is_error else originals).append(result.content)
+        if len(asked.asked) > RECALLS:
+            problems.append(f"Only {RECALLS} calls of `{RECALL}` are answered in a round.")
+        return replace(
+            asked,
+            originals=tuple(originals),
+            recalled=recalled_ids(originals),
+            problems=tuple(problems),
+        )
+
+    def _count(
+        self,
+        reply: Reply,
+        cost: float | None,
+        seconds: float,
+        place: Place,
+        done: Round,
+        focus: str,
+    ) -> None:
+        """Count a round against the limits and tell of it."""
+        tokens = self._used.tokens + reply.usage.context_tokens
+        self._used = Used(tokens, self._used.seconds + seconds)
+        self._calls.watch.observe(
+            Reflected(
+                step=self._brief.step,
+                conversation=self._brief.id,
+                turn=place.turn,
+                round=done.number,
+                rounds=self._limits.rounds,
+                focus=focus,
+                text=done.thought,
+                recalled=done.recalled,
+                seconds=seconds,
+            )
+        )
+        self._calls.tell(reply, cost, seconds, place.turn, place.share, "reflection")
+
+    def _tell_end(
+        self, place: Place, rounds: Sequence[Round], end: End, before: Thought, seconds: float
+    ) -> None:
+        after = self._calls.thought
+        known = before.cost_usd is not None and after.cost_usd is not None
+        cost = (after.cost_usd or 0.0) - (before.cost_usd or 0.0)
+        self._calls.watch.observe(
+            ReflectionEnded(
+                step=self._brief.step,
+                conversation=self._brief.id,
+                turn=place.turn,
+                rounds=len(rounds),
+                reason=end,
+                tokens=after.usage.context_tokens - before.usage.context_tokens,
+                cost_usd=round(cost, 6) if known else None,
+                seconds=seconds,
+                recalled=tuple(dict.fromkeys(each for past in rounds for each in past.recalled)),
+            )
+        )
+
+    def _barred(self, place: Place, asked: Sequence[Block]) -> End | None:
+        """The limit that allows no further round, of thinking or of the conversation: one call
+        has to be left for the turn itself."""
+        if limit := barred(self._used, self._limits, _prompt(place, asked)):
+            return limit
+        if over := self._allowance.ended(self._calls.made + 1, self._started):
+            return over
+        return None if self._most(place, asked) else "budget"
+
+    def _most(self, place: Place, asked: Sequence[Block]) -> int:
+        """Tokens that a reply may have: it may be the turn itself. If not, the money for a turn has
+        to be left."""
+        cost, prompt = self._calls.model.cost, _prompt(place, asked)
+        turn = cost(Usage(input_tokens=place.tokens, output_tokens=SMALLEST_REPLY)) or 0.0
+        wanted = min(place.longest, left(self._used, self._limits, prompt))
+        return affordable_output(cost, prompt, self._allowance.usd_left() - turn, wanted)
+
+    def _adds_something(self) -> bool:
+        """A model that thinks before every answer would be paid for it twice: there, rounds are
+        for recalling, where there is something to recall."""
+        return bool(self._memory) or not self._calls.model.always_thinks
+
+    def _untold(self) -> str:
+        """The summaries of the memory, unless the conversation began with them."""
+        opening = "".join(str(block.get("text", "")) for block in self._brief.opening)
+        return "" if any(each in opening for each in cited(self._memory)) else self._memory
+
+
+def _prompt(place: Place, asked: Sequence[Block]) -> int:
+    """Tokens of the request for a round."""
+    return place.tokens + estimate(asked)

@@ -1,0 +1,102 @@
+"""What the tools say of workflows that nobody walks yet: list, look, judge."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from foundry.mcp.catalog import Catalog
+from foundry.mcp.messages import (
+    GetReply,
+    Listed,
+    ListReply,
+    SchemaReply,
+    ValidateReply,
+)
+from foundry.mcp.prompts import instead
+from foundry.mcp.refusal import Refusal
+from foundry.schema.workflow import Function, Workflow
+from foundry.workflow import criteria, load, problems, schema
+from foundry.workflow.cursor import Blocked, Instruction, begin, due
+from foundry.workflow.disclosure import disclose
+
+
+def listed(catalog: Catalog) -> ListReply:
+    """Every workflow in a line."""
+    return ListReply(
+        workflows=tuple(
+            Listed(
+                id=each.id,
+                name=each.name,
+                description=each.description,
+                category="default",
+                version=each.version,
+            )
+            for each in catalog.sources().values()
+            if not each.problem
+        )
+    )
+
+
+def looked_at(workflow: Workflow, *, preview: bool) -> GetReply:
+    """A workflow's description, and where it begins."""
+    reply = GetReply(
+        id=workflow.id,
+        name=workflow.name,
+        description=workflow.description,
+        version=workflow.version,
+        preconditions=workflow.preconditions,
+        clarification_prompts=workflow.clarification_prompts,
+        meta_guidance=workflow.meta_guidance,
+        function_definitions=tuple(_function(each) for each in workflow.function_definitions),
+        total_steps=len(workflow.steps),
+    )
+    return reply.model_copy(update=_first(workflow)) if preview else reply
+
+
+def _function(function: Function) -> dict[str, Any]:
+    return function.model_dump(mode="json", by_alias=True, exclude_unset=True)
+
+
+def _first(workflow: Workflow) -> dict[str, Any]:
+    match due(workflow, begin(workflow)):
+        case Instruction() as instruction:
+            told = disclose(workflow, instruction, "fresh")
+            words = told.guidance["prompt"] or instead(instruction.step)
+            return {"first_step": {**told.step, "prompt": words}, "warnings": told.warnings}
+        case Blocked(reason=reason, hint=hint):
+            return {"first_step": None, "warnings": (f"{reason}. {hint}",)}
+        case _:
+            return {"first_step": None, "warnings": ("with an empty context no step runs",)}
+
+
+def judged(workflow: Workflow, step: str, output: str, context: Mapping[str, Any]) -> ValidateReply:
+    """The verdict over a step's output; raises Refusal for a step that does not exist."""
+    name = step.rsplit("/", 1)[-1]  # `loop[2]/step` is how a journal names a body step
+    steps = {each.id: each for each in workflow.all_steps}
+    if name not in steps:
+        raise Refusal(
+            "unknown-step",
+            f"there is no step {step!r} in {workflow.id!r}",
+            hint=f"Its steps are {', '.join(steps)}",
+        )
+    verdict = criteria.judge(steps[name].validation_criteria, output, context)
+    return ValidateReply(
+        valid=verdict.valid, issues=verdict.issues, suggestions=verdict.suggestions
+    )
+
+
+def judged_document(document: str | Mapping[str, Any]) -> ValidateReply:
+    """Everything that is wrong with a document: errors as issues, warnings as suggestions."""
+    if isinstance(document, str):
+        found = load.examine_text(document, json=document.lstrip().startswith("{"))
+    else:
+        found = problems.problems(document)
+    return ValidateReply(
+        valid=not any(each.level == "error" for each in found),
+        issues=tuple(str(each) for each in found if each.level == "error"),
+        suggestions=tuple(str(each) for each in found if each.level == "warning"),
+    )
+
+
+def schema_reply() -> SchemaReply:
+    """JSON Schema of a document."""
+    return SchemaReply(schema_=schema.json_schema())

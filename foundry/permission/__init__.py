@@ -1,0 +1,1 @@
+"""What a person allows a model to do: rules, their reading, and a wrapper around each tool."""

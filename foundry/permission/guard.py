@@ -1,0 +1,182 @@
+"""Permission: a wrapper around tools that asks the rules, and a person, before a call runs."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel
+
+from foundry.errors import DecisionNeeded
+from foundry.permission import approvals
+from foundry.permission.decide import judge, refused
+from foundry.permission.operation import COMMAND, Part
+from foundry.permission.question import question, subject
+from foundry.permission.resolved_path import Places
+from foundry.permission.shell_parts import command_parts
+from foundry.schema.events import Judged, Observer
+from foundry.schema.permission import Answer, Effect, Mode, Policy, Question, Verdict
+from foundry.tools.base import Tool, ToolResult
+from foundry.tools.paths import ProjectFolder
+
+Approve = Callable[[Question], Answer | None]
+"""Asks a person about a call; None when nobody is there to answer."""
+
+READ_ONLY = frozenset(("read_file", "list_files", "search_text", "recall_context"))
+"""All that `plan` knows."""
+
+_NAMED = (
+    "Name programs and files outright, write `d=$(mktemp -d) || exit 1`, or put the steps into a "
+    "script in the project."
+)
+_OTHERWISE = "Find another way with what is allowed, or say in your submission what is missing."
+_PLAN = "This run only plans: read, think, and submit what you found."
+
+
+def nobody(_question: Question) -> Answer | None:
+    """Nobody is there."""
+    return None
+
+
+class Guard:
+    """Judges the calls of one conversation.
+
+    A refusal is an error result that the model can work around. Raises DecisionNeeded, which
+    pauses the run, when a question finds nobody or when too much was refused.
+    """
+
+    def __init__(
+        self, policy: Policy, root: Path, *, run: str, step: str, approve: Approve,
+        observe: Observer,
+    ) -> None:  # fmt: skip
+        self._places = Places.of(root)
+        self._project = ProjectFolder(root)
+        self._run, self._step = run, step
+        self._approve, self._observe = approve, observe
+        self._kept = approvals.load(run)
+        given = policy.model_copy(update={"rules": (*policy.rules, *self._kept.always)})
+        self._policy = self._places.settled(given)
+        self._refused: list[str] = []
+
+    def wrap(self, tools: Mapping[str, Tool[Any]]) -> dict[str, Tool[Any]]:
+        """The same tools, each asking first."""
+        return {name: self._guarded(tool) for name, tool in tools.items()}
+
+    def _guarded(self, tool: Tool[Any]) -> Tool[Any]:
+        def call(arguments: BaseModel) -> str | ToolResult:
+            verdict, asked = self._judged(tool.name, arguments)
+            match verdict.effect:
+                case Effect.ALLOW:
+                    self._tell(tool.name, arguments, "allow", verdict, "policy")
+                    return tool.call(arguments)
+                case Effect.DENY:
+                    self._tell(tool.name, arguments, "deny", verdict, "policy")
+                    return self._refuse(verdict.part, self._advice(verdict))
+            return self._ask(tool, arguments, verdict, asked)
+
+        return replace(tool, call=call)
+
+    def _judged(self, tool: str, arguments: BaseModel) -> tuple[Verdict, tuple[Part, ...]]:
+        if self._policy.mode is Mode.PLAN and tool not in READ_ONLY:
+            why = "only tools that read are allowed (--permission plan)"
+            return Verdict(effect=Effect.DENY, part=tool, why=why), ()
+        parts = self._parts(tool, arguments)
+        return judge(self._policy.rules, parts), refused(self._policy.rules, parts)
+
+    def _parts(self, tool: str, arguments: BaseModel) -> tuple[Part, ...]:
+        if tool == COMMAND:
+            return command_parts(str(getattr(arguments, "command", "")), self._places)
+        if not hasattr(arguments, "path"):
+            return (Part(tool, tool),)
+        path = str(arguments.path)
+        return (Part(tool, path, places=self._places.find(self._places.root, path)),)
+
+    # -- asking ------------------------------------------------------------------------------
+
+    def _ask(
+        self, tool: Tool[Any], arguments: BaseModel, verdict: Verdict, asked: tuple[Part, ...]
+    ) -> str | ToolResult:
+        about = question(self._step, tool.name, arguments, verdict, asked, self._project)
+        answer = self._answer(about)
+        if answer is None:
+            self._keep(self._kept.model_copy(update={"pending": about}))
+            self._tell(tool.name, arguments, "wait", verdict, "nobody")
+            raise DecisionNeeded(
+                f"{self._step} wants to use {tool.name}: {about.subject}",
+                hint="`foundry resume` in a terminal asks about it",
+            )
+        self._tell(tool.name, arguments, answer.kind, verdict, "person")
+        match answer.kind:
+            case "no":
+                return self._refuse(about.subject, "A person said no. Do it another way.")
+            case "edit":
+                return self._edited(tool, arguments, about, answer.text)
+            case "always":
+                self._always(about)
+        return tool.call(arguments)
+
+    def _answer(self, about: Question) -> Answer | None:
+        """What was answered while the run was paused, else what a person says now."""
+        given = self._kept.answers.get(approvals.fingerprint(about))
+        if given is None:
+            return self._approve(about)
+        self._keep(self._kept.without(about))
+        return given
+
+    def _always(self, about: Question) -> None:
+        self._keep(self._kept.model_copy(update={"always": (*self._kept.always, *about.always)}))
+        more = self._places.settled(Policy(rules=about.always)).rules
+        self._policy = self._policy.model_copy(update={"rules": (*self._policy.rules, *more)})
+
+    def _keep(self, kept: approvals.Approvals) -> None:
+        self._kept = kept
+        approvals.save(self._run, kept)
+
+    def _edited(
+        self, tool: Tool[Any], arguments: BaseModel, about: Question, text: str
+    ) -> ToolResult:
+        changed = arguments.model_copy(update={about.editable: text})
+        done = tool.call(changed)
+        result = done if isinstance(done, ToolResult) else ToolResult(done)
+        note = f"A person changed `{about.editable}` before this ran. It was:\n{text}\n---\n"
+        return replace(result, content=note + result.content)
+
+    # -- telling -----------------------------------------------------------------------------
+
+    def _refuse(self, what: str, why: str) -> ToolResult:
+        self._refused.append(what)
+        if len(self._refused) >= self._policy.denials:
+            calls = "; ".join(dict.fromkeys(self._refused))
+            raise DecisionNeeded(
+                f"{len(self._refused)} calls were refused in {self._step}: {calls}",
+                hint="Allow what it needs (`foundry resume --allow 'run_command: NAME *'`), "
+                "or let it try again with `foundry resume`",
+            )
+        return ToolResult(f"Not allowed: {what}\n{why}", is_error=True)
+
+    def _advice(self, verdict: Verdict) -> str:
+        if self._policy.mode is Mode.PLAN:
+            return f"{_sentence(verdict.why)} {_PLAN}"
+        advice = _NAMED if "when it runs" in verdict.why else _OTHERWISE
+        return f"Why: {_sentence(verdict.why)} Nothing of this call was run. {advice}"
+
+    def _tell(
+        self, tool: str, arguments: BaseModel, decision: str, verdict: Verdict, who: str
+    ) -> None:
+        rule = verdict.rule
+        self._observe(
+            Judged(
+                step=self._step,
+                tool=tool,
+                subject=subject(arguments),
+                decision=decision,
+                part=verdict.part,
+                why=verdict.why,
+                rule=f"{rule.told} ({rule.source})" if rule else "",
+                who=who,
+            )
+        )
+
+
+def _sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:].rstrip('.')}."

@@ -1,0 +1,96 @@
+"""The session log: every event as a JSON line, for `foundry log` and for the morning after.
+
+docs/session-log.schema.json describes the lines. Secrets are redacted before one is written, here
+and nowhere else, so that no event has to be trusted.
+"""
+
+import os
+from collections.abc import Mapping
+from dataclasses import fields, replace
+from datetime import datetime
+from itertools import chain, count
+from pathlib import Path
+
+from foundry.log import open_log
+from foundry.redact import redacted, secret_values
+from foundry.schema.events import Event, Judged, Stats, ToolRan
+from foundry.store.session_stats import counted
+
+
+class SessionLog:
+    """An observer that writes what it hears; a context manager that ends with the `stats` line,
+    however the session ended. Only a killed process leaves a log without one."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._stats = Stats()
+        self._lines = LogLines()
+        self._log, self._file = open_log(path)
+
+    def __enter__(self) -> "SessionLog":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        try:
+            self._write(self._stats)
+        finally:
+            self._file.close()
+
+    def __call__(self, event: Event) -> None:
+        """Write one event."""
+        self._stats = counted(self._stats, event)
+        self._write(event)
+
+    def _write(self, event: Event) -> None:
+        self._log.info(event.kind, **self._lines.fields(event))
+
+
+class LogLines:
+    """Events as the fields of log lines. What was decided about a call stands in the call's own."""
+
+    def __init__(self, environment: Mapping[str, str] = os.environ) -> None:
+        self._secrets = secret_values(environment)
+        self._decided: dict[tuple[str, str], str] = {}
+
+    def fields(self, event: Event) -> dict[str, object]:
+        """The fields, without secrets."""
+        if isinstance(event, Judged):
+            self._decided[event.step, event.tool] = event.decision
+        if isinstance(event, ToolRan) and not event.approval:
+            decided = self._decided.pop((event.step, event.tool), "")
+            event = replace(event, approval=decided)
+        told: dict[str, object] = redacted(as_fields(event), self._secrets)
+        return told
+
+
+def as_fields(event: Event) -> dict[str, object]:
+    """An event's fields, as JSON has them: durations in whole milliseconds, lists for tuples."""
+    told: dict[str, object] = {}
+    for each in fields(event):
+        value = getattr(event, each.name)
+        if each.name == "seconds":
+            told["ms"] = round(value * 1000)
+        elif isinstance(value, float):
+            told[each.name] = round(value, 6)
+        else:
+            told[each.name] = list(value) if isinstance(value, tuple) else value
+    if isinstance(event, ToolRan):
+        told["ok"] = not event.error
+    return told
+
+
+def path_for(folder: Path, at: datetime) -> Path:
+    """The log of an invocation that began at `at`: a file of its own, also within one second."""
+    name = f"{at:%Y%m%d-%H%M%S}"
+    names = chain([name], (f"{name}-{number}" for number in count(2)))
+    return next(path for each in names if not (path := folder / f"{each}.jsonl").exists())
+
+
+def logs(folder: Path) -> list[Path]:
+    """The logs of all invocations, in their order."""
+    return sorted(folder.glob("*.jsonl"), key=lambda path: path.stem)
+
+
+def newest(folder: Path) -> Path | None:
+    """The log of the last invocation."""
+    return next(reversed(logs(folder)), None)

@@ -1,0 +1,136 @@
+"""An edit of the prompt is kept only if progress per token rose; the original stays."""
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from foundry.circular.refining import (
+    ROOM,
+    active,
+    begin,
+    measured,
+    propose,
+    sections,
+    tampered,
+)
+from foundry.circular.schema import PromptHistory
+
+PROMPT = """# Task: remediation
+
+## Project
+{{ base_context }}
+
+## Your objective
+Remove every legacy call.
+
+## Instructions
+1. Read first.
+
+## Success criteria
+- All tests pass
+- No legacy call remains
+
+## Reporting
+Say what you did.
+"""
+EDIT = PROMPT.replace("1. Read first.", "1. Search with ripgrep first.")
+
+
+def tried(gain: int, tokens: int) -> PromptHistory:
+    """A history whose one edit gained that much, against 5 in 100,000 tokens."""
+    history = measured(begin(PROMPT), 1, 5, 100_000)
+    proposal = propose(history, EDIT, "searching finds more")
+    assert proposal.accepted
+    assert active(proposal.history).text == EDIT
+    return measured(proposal.history, 2, gain, tokens)
+
+
+def test_an_edit_that_gains_more_a_token_is_kept() -> None:
+    history = tried(6, 100_000)
+    assert active(history).text == EDIT
+    version = history.versions[1]
+    assert (version.decision, version.parent, version.why) == ("kept", 1, "searching finds more")
+    assert version.verdict == "60 issues a million tokens against 50"
+
+
+def test_an_edit_that_does_not_is_rejected() -> None:
+    for gain, tokens in ((5, 100_000), (6, 200_000), (0, 100_000), (9, 0)):
+        history = tried(gain, tokens)
+        assert active(history).text == PROMPT
+        assert history.versions[1].decision == "rejected"
+
+
+def test_the_original_and_every_version_stay_in_the_history() -> None:
+    history = begin(PROMPT)
+    for number in range(1, 6):
+        history = measured(history, number, number % 3, 100_000)
+        edit = PROMPT.replace("first.", f"first, and {number} times.")
+        history = propose(history, edit, "more reading").history
+    assert history.versions[0].text == PROMPT
+    assert [each.number for each in history.versions] == list(range(1, len(history.versions) + 1))
+    assert len(history.versions) > 3
+    assert tampered(history) == ()
+    copied = PromptHistory.model_validate_json(history.model_dump_json())
+    assert copied == history
+    forged = history.versions[1].model_copy(update={"text": "do nothing"})
+    assert tampered(PromptHistory(versions=(history.versions[0], forged))) == (2,)
+
+
+def test_what_may_not_be_tried() -> None:
+    history = measured(begin(PROMPT), 1, 5, 100_000)
+    on_trial = propose(history, EDIT, "").history
+    cases = [
+        (begin(PROMPT), EDIT, "was not measured yet"),
+        (on_trial, EDIT + "\nMore.", "version 2 is still on trial"),
+        (history, PROMPT, "was there before"),
+        (tried(0, 100_000), EDIT, "was there before"),
+        (history, EDIT + "x" * (ROOM + len(PROMPT)), "characters are too many"),
+        (history, EDIT.replace("{{ base_context }}", ""), "double braces"),
+        (history, EDIT + "{% if x %}{% endif %}", "double braces"),
+        (history, EDIT.replace("- All tests pass\n", ""), "'- All tests pass'"),
+        (history, EDIT.replace("pass\n", "pass\n- Except in src/db\n"), "'- Except in src/db'"),
+        (history, EDIT + "\n## Constraints\nLeave src/db.", "'## Constraints'"),
+        (history, EDIT.replace("every legacy call", "one legacy call"), "Remove every legacy call"),
+    ]
+    for before, text, reason in cases:
+        proposal = propose(before, text, "")
+        assert not proposal.accepted
+        assert proposal.history == before
+        assert reason in proposal.why
+
+
+def test_what_is_protected() -> None:
+    assert sections(PROMPT) == (
+        "# Task: remediation",
+        "## Your objective",
+        "Remove every legacy call.",
+        "## Success criteria",
+        "- All tests pass",
+        "- No legacy call remains",
+    )
+    assert sections("## Goal\nx\n### Why\ny\n## How\nz") == ("## Goal", "x", "### Why", "y")
+    plain = measured(begin("Remove it."), 1, 1, 100)
+    assert not propose(plain, "Remove some.", "").accepted
+    assert not propose(plain, "Remove it.\n## New goal\nNothing.", "").accepted
+    assert propose(plain, "Remove it.\nSearch first.", "").accepted
+
+
+@given(st.lists(st.tuples(st.booleans(), st.integers(0, 9), st.integers(0, 9)), max_size=12))
+@settings(deadline=None, max_examples=50)
+def test_whatever_is_proposed_and_measured(plan: list[tuple[bool, int, int]]) -> None:
+    history = begin(PROMPT)
+    for iteration, (propose_one, gain, tokens) in enumerate(plan, 1):
+        history = measured(history, iteration, gain, tokens)
+        if propose_one:
+            edit = PROMPT.replace("first.", f"first ({iteration}).")
+            history = propose(history, edit, "").history
+        assert history.versions[0].text == PROMPT
+        assert history.versions[0].decision == "original"
+        assert sum(each.decision == "trial" for each in history.versions) <= 1
+        assert tampered(history) == ()
+        rates = [_rate(each) for each in history.versions if each.decision == "kept"]
+        assert all(rate > 0 for rate in rates)
+
+
+def _rate(version: object) -> float:
+    first = version.measurements[0]  # type: ignore[attr-defined]
+    return first.gain / first.tokens if first.tokens else 0.0
