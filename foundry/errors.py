@@ -7,6 +7,7 @@
     │   └── UnreadableFiles      ... because git can't take files in it
     ├── ArtifactError            an artifact on disk is invalid: file, field, reason
     ├── WorkflowError            a workflow document is invalid
+    ├── PluginError              a part that is asked for by name is missing or broken
     ├── ModelError               the model's side failed
     │   ├── ModelUnavailable     ... and may work later: the run pauses
     │   ├── ModelRejected        ... and will fail again as it is (key, model name, request)
@@ -70,6 +71,10 @@ class ArtifactError(FoundryError):
 
 class WorkflowError(FoundryError):
     """A workflow document is invalid."""
+
+
+class PluginError(FoundryError):
+    """A part that is asked for by name is not there, or an installed package's is broken."""
 
 
 class ModelError(FoundryError):
