@@ -30,7 +30,7 @@ from foundry.engine.step_context import Desk, own_files
 from foundry.errors import FoundryError, ProjectError
 from foundry.sandbox.orphans import reap_orphans
 from foundry.schema.events import Event, Note, PartEnded
-from foundry.schema.journal import Spend
+from foundry.schema.journal import Spend, step_slug
 from foundry.schema.messages import Usage
 from foundry.schema.permission import Answer, Question
 from foundry.store import runs
@@ -251,7 +251,7 @@ def _told(desk: Desk, end: Side, report: Report | None, out: Mapping[str, str]) 
     partition, work, spend = end.partition, end.work, end.spend
     why = " ".join(out.get(partition.id, "").split())[:300]
     merged = partition.id not in out
-    name = f"{desk.start.run}/{desk.instruction.id.translate(_REF)}-{partition.id}"
+    name = f"{desk.start.run}/{step_slug(desk.instruction.id)}-{partition.id}"
     if work and not merged:
         desk.repository.pin(name, work)
     return PartitionReport(
@@ -286,6 +286,3 @@ def _noted(desk: Desk, end: Side, part: PartitionReport, known: int) -> None:
             tokens=part.tokens,
         )
     )
-
-
-_REF = str.maketrans({"[": "-", "]": "", "/": "-"})

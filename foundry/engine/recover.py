@@ -19,7 +19,7 @@ from foundry.engine.accept import ARTIFACTS, JOURNAL, commit, remember, stage
 from foundry.errors import JournalError
 from foundry.files import atomic_write
 from foundry.sandbox.leftover import end_leftover
-from foundry.schema.journal import Entry, Start, Stop
+from foundry.schema.journal import Entry, Start, Stop, step_slug
 from foundry.store import journal, runs
 from foundry.store.git.command import GIT_MARK
 from foundry.store.git.query import RUN_TRAILER
@@ -89,8 +89,7 @@ def salvage(project: Project, repository: Repository, name: str, pin: str = "") 
     if patch and pin:
         repository.pin(pin, repository.commit_of(tree, f"rolled back: {name}"))
     if patch:
-        safe = name.replace("/", "-").replace("[", "-").replace("]", "")
-        target = _free(project.salvage / f"{safe}.patch")
+        target = _free(project.salvage / f"{step_slug(name)}.patch")
         atomic_write(target, patch)
     repository.restore()
     return str(target.relative_to(project.local.parents[1])) if target else ""

@@ -11,6 +11,11 @@ from foundry.schema.messages import Usage
 from foundry.schema.run import Status
 
 
+def step_slug(step: str, separator: str = "-") -> str:
+    """A step's id as a part of a file's or a ref's name: of `loop[2]/step` `loop-2-step`."""
+    return step.replace("]", "").replace("[", separator).replace("/", separator)
+
+
 class Thought(Value):
     """What rounds of thinking used. It is part of what their conversation used."""
 
