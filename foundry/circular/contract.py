@@ -21,7 +21,7 @@ from foundry.circular.verdicts import claim_in_words
 from foundry.conversation.brief import Outcome
 from foundry.engine import gates
 from foundry.engine.result import Evidence, Result
-from foundry.engine.step_context import Desk
+from foundry.engine.step_context import StepContext
 from foundry.schema.events import IterationEnded
 from foundry.schema.journal import StepRecord
 
@@ -42,47 +42,47 @@ SAID = 2_000
 """Characters of a thread's last words that the journal keeps."""
 
 
-def work_gate(desk: Desk, submission: BaseModel) -> Evidence:
+def work_gate(ctx: StepContext, submission: BaseModel) -> Evidence:
     """The verdict agrees with itself, and what was changed can be committed."""
     assert isinstance(submission, Submission)
     problems = _at_odds(submission)
     if problems:
         return Evidence(problems)
-    return gates.committable(desk)
+    return gates.committable(ctx)
 
 
-def doubt_gate(_desk: Desk, submission: BaseModel) -> Evidence:
+def doubt_gate(_ctx: StepContext, submission: BaseModel) -> Evidence:
     """The verdict agrees with itself; a doubt changes nothing."""
     assert isinstance(submission, Submission)
     return Evidence(_at_odds(submission))
 
 
-def work_result(desk: Desk, done: Submission, evidence: Evidence) -> Result:
+def work_result(ctx: StepContext, done: Submission, evidence: Evidence) -> Result:
     """The commit of an iteration whose thread submitted."""
-    return worked(desk, _report(desk, "work", done), evidence)
+    return worked(ctx, _report(ctx, "work", done), evidence)
 
 
-def work_cut_short(desk: Desk, outcome: Outcome) -> tuple[Result, Evidence] | None:
+def work_cut_short(ctx: StepContext, outcome: Outcome) -> tuple[Result, Evidence] | None:
     """The commit of an iteration that ended at its threshold, at a limit, or without a word."""
-    report = _unsubmitted(desk, "work", outcome)
+    report = _unsubmitted(ctx, "work", outcome)
     if report is None:
         return None
-    evidence = gates.committable(desk)
-    return None if evidence.problems else (worked(desk, report, evidence), evidence)
+    evidence = gates.committable(ctx)
+    return None if evidence.problems else (worked(ctx, report, evidence), evidence)
 
 
-def doubt_result(desk: Desk, done: Submission, _evidence: Evidence) -> Result:
+def doubt_result(ctx: StepContext, done: Submission, _evidence: Evidence) -> Result:
     """Whether the claim withstood this thread."""
-    return _doubt(desk, _report(desk, "doubt", done))
+    return _doubt(ctx, _report(ctx, "doubt", done))
 
 
-def doubt_cut_short(desk: Desk, outcome: Outcome) -> tuple[Result, Evidence] | None:
+def doubt_cut_short(ctx: StepContext, outcome: Outcome) -> tuple[Result, Evidence] | None:
     """A doubt that came to no verdict: the claim is not confirmed. One that the run itself cut off,
     for want of money, time or a server, is held again."""
     if outcome.reason in ("budget", "deadline", "unavailable"):
         return None
-    report = _unsubmitted(desk, "doubt", outcome)
-    return None if report is None else (_doubt(desk, report), Evidence())
+    report = _unsubmitted(ctx, "doubt", outcome)
+    return None if report is None else (_doubt(ctx, report), Evidence())
 
 
 def _at_odds(done: Submission) -> tuple[str, ...]:
@@ -95,12 +95,12 @@ def _at_odds(done: Submission) -> tuple[str, ...]:
     return ()
 
 
-def _report(desk: Desk, kind: str, done: Submission) -> Report:
+def _report(ctx: StepContext, kind: str, done: Submission) -> Report:
     new = proposal_of(done.better_prompt, done.better_because) if _refines(done) else None
     return Report.model_validate(
         {
             **done.model_dump(include=set(Submission.model_fields)),
-            **_begun(desk, kind),
+            **_begun(ctx, kind),
             "ending": "submitted",
             "reason": "completion",
             "proposal": new,
@@ -112,17 +112,17 @@ def _refines(done: Submission) -> TypeGuard[RefiningSubmission]:
     return isinstance(done, RefiningSubmission)
 
 
-def _begun(desk: Desk, kind: str) -> dict[str, Any]:
+def _begun(ctx: StepContext, kind: str) -> dict[str, Any]:
     """How the thread was set up, for its report."""
-    setup = setup_of(desk.journal) if kind == "work" else doubt_of(desk.journal)
-    told = {"kind": kind, "threshold": desk.instruction.step.budget.threshold}
+    setup = setup_of(ctx.journal) if kind == "work" else doubt_of(ctx.journal)
+    told = {"kind": kind, "threshold": ctx.instruction.step.budget.threshold}
     if setup is None:
         return told
     version = {"model": setup.model, "prompt_version": setup.version.number}
     return {**told, **version, "reasons": setup.reasons}
 
 
-def _unsubmitted(desk: Desk, kind: str, outcome: Outcome) -> Report | None:
+def _unsubmitted(ctx: StepContext, kind: str, outcome: Outcome) -> Report | None:
     """The report of a thread that handed in nothing; None when nothing of it can be kept."""
     if outcome.reason not in REASONS or not outcome.spend.turns:
         return None
@@ -133,7 +133,7 @@ def _unsubmitted(desk: Desk, kind: str, outcome: Outcome) -> Report | None:
         error = None  # ... and the harness verifies it
     return Report.model_validate(
         {
-            **_begun(desk, kind),
+            **_begun(ctx, kind),
             "ending": outcome.reason,
             "reason": REASONS[outcome.reason],
             "evidence": outcome.detail,
@@ -143,10 +143,10 @@ def _unsubmitted(desk: Desk, kind: str, outcome: Outcome) -> Report | None:
     )
 
 
-def worked(desk: Desk, report: Report, evidence: Evidence) -> Result:
+def worked(ctx: StepContext, report: Report, evidence: Evidence) -> Result:
     """The commit of an iteration, with its report."""
-    number = desk.iteration
-    template = (desk.context.get(ASSIGNMENT) or {}).get("message", MESSAGE)
+    number = ctx.iteration
+    template = (ctx.context.get(ASSIGNMENT) or {}).get("message", MESSAGE)
     subject = message(template, number, len(evidence.files), len(report.resolved))
     mark = Mark(number=number, report=report)
     return Result(
@@ -158,12 +158,12 @@ def worked(desk: Desk, report: Report, evidence: Evidence) -> Result:
     )  # fmt: skip
 
 
-def _doubt(desk: Desk, report: Report) -> Result:
-    before = last_mark(desk.journal)
-    holds = _is_as_measured(desk)
+def _doubt(ctx: StepContext, report: Report) -> Result:
+    before = last_mark(ctx.journal)
+    holds = _is_as_measured(ctx)
     agrees = report.verdict == "done" and holds
     agreed = before.agreed + 1 if agrees else 0
-    needed = (desk.context.get(ASSIGNMENT) or {}).get("confirmations", 1)
+    needed = (ctx.context.get(ASSIGNMENT) or {}).get("confirmations", 1)
     over = agreed >= needed
     mark = Mark(number=before.number, claimed=agrees, agreed=agreed, over=over, report=report)
     left = "; ".join((*report.remaining, *report.found)) or report.ending.replace("_", " ")
@@ -178,17 +178,17 @@ def _doubt(desk: Desk, report: Report) -> Result:
         patch={MARK: mark.model_dump(mode="json", exclude_none=True),
                "unproven": "" if over else told[:600]},
         body=_summary(report),
-        told=lambda record: _event(desk, record),
+        told=lambda record: _event(ctx, record),
     )  # fmt: skip
 
 
-def _is_as_measured(desk: Desk) -> bool:
+def _is_as_measured(ctx: StepContext) -> bool:
     """Whether nobody changed the project since its checks were run, as a person may in a pause."""
-    return own_tree(desk.repository) == work(states_of(desk.journal))[-1].tree
+    return own_tree(ctx.repository) == work(states_of(ctx.journal))[-1].tree
 
 
-def _event(desk: Desk, record: StepRecord) -> IterationEnded:
-    states = states_of((*desk.journal, record))
+def _event(ctx: StepContext, record: StepRecord) -> IterationEnded:
+    states = states_of((*ctx.journal, record))
     return ended(record.step, states[-1], states)
 
 

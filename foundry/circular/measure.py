@@ -27,7 +27,7 @@ from foundry.circular.verdicts import (
 from foundry.engine.checks import checked
 from foundry.engine.deploy import Ask
 from foundry.engine.result import Result
-from foundry.engine.step_context import Desk
+from foundry.engine.step_context import StepContext
 from foundry.errors import DecisionNeeded, WorkflowError
 from foundry.schema.checks import CheckResult
 from foundry.schema.journal import Entry, Resume
@@ -40,27 +40,27 @@ UNCLEAR = 2
 DIFF = ("diff", "--no-color", "--no-ext-diff", "--no-textconv", "-M")
 
 
-def measure(desk: Desk, ask: Ask) -> tuple[Result, tuple[CheckResult, ...]]:
+def measure(ctx: StepContext, ask: Ask) -> tuple[Result, tuple[CheckResult, ...]]:
     """One iteration judged; raises DecisionNeeded when a person has to say how to go on."""
-    report = last_mark(desk.journal).report
+    report = last_mark(ctx.journal).report
     if report is None or report.kind != "work":
         raise WorkflowError(
-            f"{desk.instruction.id}: there is no iteration to measure",
+            f"{ctx.instruction.id}: there is no iteration to measure",
             hint="Put a step with the contract `circular` before the action `measure`",
         )
     claim = claim_in(report)
-    checks, _ = checked(desk, again=claim.kind == "done")
-    history = states_of(desk.journal)
-    settled, claimed = _settled(desk, claim, checks)
-    state = _state(desk, history, report, checks, settled)
+    checks, _ = checked(ctx, again=claim.kind == "done")
+    history = states_of(ctx.journal)
+    settled, claimed = _settled(ctx, claim, checks)
+    state = _state(ctx, history, report, checks, settled)
     history = (*history[:-1], state)
     trip = tripped(history, watch=_watched(history) if claimed else tuple(TripKind))
     claimed = claimed and trip is None
     over = trip is not None
     if not (over or claimed):
-        _ask_where_unclear(desk, ask, history)
-    result = _result(desk, state, checks, settled, claimed=claimed, trip=trip)
-    event = ended(desk.instruction.id, state, history, trip.kind if trip else "")
+        _ask_where_unclear(ctx, ask, history)
+    result = _result(ctx, state, checks, settled, claimed=claimed, trip=trip)
+    event = ended(ctx.instruction.id, state, history, trip.kind if trip else "")
     return replace(result, told=lambda _record: event), checks
 
 
@@ -83,16 +83,18 @@ def claim_in(report: Report) -> Claim:
     return claim_of(Submission.model_validate(fields))
 
 
-def _settled(desk: Desk, claim: Claim, checks: tuple[CheckResult, ...]) -> tuple[Settled, bool]:
+def _settled(
+    ctx: StepContext, claim: Claim, checks: tuple[CheckResult, ...]
+) -> tuple[Settled, bool]:
     """The status of the iteration, and whether its claim is worth a doubt."""
     if claim.kind != "done":
         return settle(claim, None), False
     found = Verification(
         checks=all(check.holds for check in checks) if checks else None,
-        clean=not desk.repository.changes(),
-        committed=_is_committed(desk),
+        clean=not ctx.repository.changes(),
+        committed=_is_committed(ctx),
         agreeing=1,
-        needed=1 + _confirmations(desk),
+        needed=1 + _confirmations(ctx),
     )
     settled = settle(claim, found)
     return settled, settled.status is IterationStatus.UNKNOWN
@@ -106,38 +108,38 @@ def _watched(history: tuple[IterationState, ...]) -> tuple[TripKind, ...]:
     return tuple(TripKind) if history[-1].tree in refuted else (TripKind.SHRINKING_TESTS,)
 
 
-def _confirmations(desk: Desk) -> int:
-    return int((desk.context.get(ASSIGNMENT) or {}).get("confirmations", 1))
+def _confirmations(ctx: StepContext) -> int:
+    return int((ctx.context.get(ASSIGNMENT) or {}).get("confirmations", 1))
 
 
-def _is_committed(desk: Desk) -> bool:
+def _is_committed(ctx: StepContext) -> bool:
     """Whether the work that is judged is in a commit of this run, and HEAD holds it."""
-    sha = _commits(desk).get(_work_step(desk), "")
-    return bool(sha) and own_tree(desk.repository, sha) == own_tree(desk.repository)
+    sha = _commits(ctx).get(_work_step(ctx), "")
+    return bool(sha) and own_tree(ctx.repository, sha) == own_tree(ctx.repository)
 
 
-def _commits(desk: Desk) -> dict[str, str]:
-    run = desk.start.run
-    return {each.step: each.sha for each in desk.repository.commits(run) if each.step}
+def _commits(ctx: StepContext) -> dict[str, str]:
+    run = ctx.start.run
+    return {each.step: each.sha for each in ctx.repository.commits(run) if each.step}
 
 
-def _work_step(desk: Desk) -> str:
-    return next(r.step for r in reversed(desk.records) if (r.patch.get(MARK) or {}).get("report"))
+def _work_step(ctx: StepContext) -> str:
+    return next(r.step for r in reversed(ctx.records) if (r.patch.get(MARK) or {}).get("report"))
 
 
 def _state(
-    desk: Desk,
+    ctx: StepContext,
     history: tuple[IterationState, ...],
     report: Report,
     checks: tuple[CheckResult, ...],
     settled: Settled,
 ) -> IterationState:
     """The iteration with all that was measured."""
-    sha = _commits(desk).get(_work_step(desk), "")
-    diff = desk.repository.run(*DIFF, f"{sha}~1", sha, "--", ".", f":(exclude){FOLDER}")
+    sha = _commits(ctx).get(_work_step(ctx), "")
+    diff = ctx.repository.run(*DIFF, f"{sha}~1", sha, "--", ".", f":(exclude){FOLDER}")
     before = work(history[:-1])
     failures = read_failures(checks)
-    failed_before = before[-1].failures if before else read_failures(_baseline(desk))
+    failed_before = before[-1].failures if before else read_failures(_baseline(ctx))
     resolved, discovered = issues_between(failed_before, failures)
     known = {issue.id for state in before for issue in state.issues_discovered}
     told = reported((*report.found, *report.remaining))
@@ -149,7 +151,7 @@ def _state(
             "issues_resolved": (*resolved, *_unique(reported(report.resolved), resolved)),
             "issues_discovered": (*discovered, *(each for each in told if each.id not in known)),
             "change": summarise(diff),
-            "tree": own_tree(desk.repository, sha),
+            "tree": own_tree(ctx.repository, sha),
             "commit": sha,
         }
     )
@@ -160,23 +162,23 @@ def _unique(issues: tuple[Issue, ...], beside: tuple[Issue, ...]) -> tuple[Issue
     return tuple(issue for issue in issues if issue.id not in ids)
 
 
-def _baseline(desk: Desk) -> tuple[CheckResult, ...]:
+def _baseline(ctx: StepContext) -> tuple[CheckResult, ...]:
     """The checks as they were before the first iteration."""
-    found = desk.last("baseline")
+    found = ctx.last("baseline")
     return found.checks if found else ()
 
 
-def _ask_where_unclear(desk: Desk, ask: Ask, history: tuple[IterationState, ...]) -> None:
+def _ask_where_unclear(ctx: StepContext, ask: Ask, history: tuple[IterationState, ...]) -> None:
     """Ask a person when the last threads were blocked, or ended so that nobody can tell.
 
     Who resumes the run has answered: what came before that counts no more.
     """
-    if _since_a_person(desk.journal) < UNCLEAR:
+    if _since_a_person(ctx.journal) < UNCLEAR:
         return
     recent = work(history)[-UNCLEAR:]
     statuses = {state.status for state in recent}
     if statuses == {IterationStatus.BLOCKED}:
-        what = f"{UNCLEAR} threads in a row are blocked: {_last_evidence(desk)}"
+        what = f"{UNCLEAR} threads in a row are blocked: {_last_evidence(ctx)}"
     elif statuses == {IterationStatus.UNKNOWN}:
         error = recovery(ErrorType.TERMINATION_AMBIGUITY, f"{UNCLEAR} threads in a row ended "
                          "without a verdict")  # fmt: skip
@@ -198,13 +200,13 @@ def _since_a_person(journal: tuple[Entry, ...]) -> int:
     return count
 
 
-def _last_evidence(desk: Desk) -> str:
-    report = last_mark(desk.journal).report
+def _last_evidence(ctx: StepContext) -> str:
+    report = last_mark(ctx.journal).report
     return (report.evidence if report else "").strip()[:300].rstrip(".")
 
 
 def _result(
-    desk: Desk,
+    ctx: StepContext,
     state: IterationState,
     checks: tuple[CheckResult, ...],
     settled: Settled,
@@ -236,14 +238,14 @@ def _result(
             MARK: mark.model_dump(mode="json", exclude_none=True),
             "tests": {"passed": bool(checks) and not failing, "settled": over,
                       "iterations": state.number},
-            "unproven": words if over else _not_yet(desk, state, words),
+            "unproven": words if over else _not_yet(ctx, state, words),
         },
     )  # fmt: skip
 
 
-def _not_yet(desk: Desk, state: IterationState, words: str) -> str:
+def _not_yet(ctx: StepContext, state: IterationState, words: str) -> str:
     """Why the run would not be verified if it ended here."""
-    most = desk.instruction.loop.loop.max_iterations if desk.instruction.loop else 0
+    most = ctx.instruction.loop.loop.max_iterations if ctx.instruction.loop else 0
     if most and state.number >= most:
         return f"not done after {state.number} of {most} iterations: {words}"
     return words or f"iteration {state.number} is not verified"

@@ -11,58 +11,58 @@ from foundry.circular.history import states_of
 from foundry.circular.metrics import work
 from foundry.circular.schema import Failure
 from foundry.engine.checks import checked
-from foundry.engine.step_context import Desk
+from foundry.engine.step_context import StepContext
 
 SHOWN = 5
 
 
-def merge(desk: Desk, works: Mapping[str, str]) -> dict[str, str]:
+def merge(ctx: StepContext, works: Mapping[str, str]) -> dict[str, str]:
     """Take work into the run's work tree; why not, for each that is left out.
 
     `works` are commits on top of HEAD by their names; empty where nothing was changed.
     """
-    base = desk.repository.stage_all()
-    before = _failures_before(desk)
+    base = ctx.repository.stage_all()
+    before = _failures_before(ctx)
     changed = {name: commit for name, commit in works.items() if commit}
-    out = _taken(desk, changed)
+    out = _taken(ctx, changed)
     fit = {name: commit for name, commit in changed.items() if name not in out}
-    if not fit or not (worse := _worse(desk, before)):
+    if not fit or not (worse := _worse(ctx, before)):
         return out
-    desk.repository.restore_to(base)
+    ctx.repository.restore_to(base)
     if len(fit) == 1:
         return {**out, **dict.fromkeys(fit, worse)}
     for name, commit in fit.items():
-        tree = desk.repository.stage_all()
-        refused = _taken(desk, {name: commit})
-        if not refused and (worse := _worse(desk, before)):
-            desk.repository.restore_to(tree)
+        tree = ctx.repository.stage_all()
+        refused = _taken(ctx, {name: commit})
+        if not refused and (worse := _worse(ctx, before)):
+            ctx.repository.restore_to(tree)
             refused = {name: worse}
         out |= refused
     return out
 
 
-def _taken(desk: Desk, works: Mapping[str, str]) -> dict[str, str]:
+def _taken(ctx: StepContext, works: Mapping[str, str]) -> dict[str, str]:
     out = {}
     for name, commit in works.items():
-        if paths := desk.repository.take(commit):
+        if paths := ctx.repository.take(commit):
             where = ", ".join(filter(None, paths[:SHOWN])) or "its files"
             out[name] = f"others changed {where} too"
     return out
 
 
-def _failures_before(desk: Desk) -> tuple[Failure, ...] | None:
+def _failures_before(ctx: StepContext) -> tuple[Failure, ...] | None:
     """What failed before these conversations began; None where that was never looked at."""
-    if states := work(states_of(desk.journal)):
+    if states := work(states_of(ctx.journal)):
         return states[-1].failures
-    baseline = desk.last("baseline")
+    baseline = ctx.last("baseline")
     return read_failures(baseline.checks) if baseline else None
 
 
-def _worse(desk: Desk, before: tuple[Failure, ...] | None) -> str:
+def _worse(ctx: StepContext, before: tuple[Failure, ...] | None) -> str:
     """What fails now and did not; empty where nothing does."""
     if before is None:
         return ""
-    checks, _ = checked(desk, again=False)
+    checks, _ = checked(ctx, again=False)
     _, broken = issues_between(before, read_failures(checks))
     told = "; ".join(issue.description for issue in broken[:SHOWN])
     return f"with it this fails that held before: {told}" if broken else ""

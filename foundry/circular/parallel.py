@@ -26,7 +26,7 @@ from foundry.engine.notes import Notebook
 from foundry.engine.perform import Means, Performed, perform
 from foundry.engine.result import Evidence
 from foundry.engine.scratch_worktree import Aside, cleared, put_away, set_up
-from foundry.engine.step_context import Desk, own_files
+from foundry.engine.step_context import StepContext, own_files
 from foundry.errors import FoundryError, ProjectError
 from foundry.sandbox.orphans import reap_orphans
 from foundry.schema.events import Event, Note, PartEnded
@@ -74,7 +74,7 @@ class Side:
 
     partition: Partition
     aside: Aside
-    desk: Desk
+    ctx: StepContext
     work: str
     spend: Spend
     done: Performed | None = None
@@ -87,7 +87,7 @@ class Side:
             return None
         done, kept = self.done, self.done.kept
         if done.outcome.submission is not None:
-            result = done.contract.result(self.desk, done.outcome.submission, done.evidence)
+            result = done.contract.result(self.ctx, done.outcome.submission, done.evidence)
             kept = (result, done.evidence)
         return Mark.model_validate(kept[0].patch[MARK]).report if kept else None
 
@@ -97,41 +97,43 @@ class Side:
         return str(self.error) if self.error else self.done.outcome.detail if self.done else ""
 
 
-def side_by_side(desk: Desk, means: Means) -> Performed | None:
+def side_by_side(ctx: StepContext, means: Means) -> Performed | None:
     """The iteration that is due, by several conversations; None where it is the work of one.
 
     Raises what perform raises, when it kept all of them from coming to an end.
     """
-    split = _split(desk)
+    split = _split(ctx)
     left = means.limits.max_usd - means.ledger.total.usd
-    if split.reason and not split.partitions and desk.iteration == 1:
-        desk.observe(Note(f"nothing is worked on side by side: {split.reason}"))
+    if split.reason and not split.partitions and ctx.iteration == 1:
+        ctx.observe(Note(f"nothing is worked on side by side: {split.reason}"))
     if not split.partitions or left <= 0:
         return None
-    announce(desk, [each.title for each in split.partitions])
+    announce(ctx, [each.title for each in split.partitions])
     try:
-        return _put_together(desk, _held(desk, means, split.partitions, left), split.reason)
+        return _put_together(ctx, _held(ctx, means, split.partitions, left), split.reason)
     finally:
-        for kept in cleared(desk.project, desk.repository, desk.start.run):
-            desk.observe(Note(f"work beside the run's own is kept in {kept}"))
+        for kept in cleared(ctx.project, ctx.repository, ctx.start.run):
+            ctx.observe(Note(f"work beside the run's own is kept in {kept}"))
 
 
-def _split(desk: Desk) -> Partitioning:
+def _split(ctx: StepContext) -> Partitioning:
     """What there is to do side by side in this iteration."""
-    instruction, assignment = desk.instruction, assignment_of(desk.journal)
+    instruction, assignment = ctx.instruction, assignment_of(ctx.journal)
     whole = Partitioning((), "")
     if assignment is None or instruction.step.contract not in WORKS:
         return whole
     most = assignment.settings.parallel
-    if most < 2 or instruction.attempt > 1 or alone(desk.journal):
+    if most < 2 or instruction.attempt > 1 or alone(ctx.journal):
         return whole
-    files, done = own_files(desk.repository.files()), done_parts(desk.journal)
+    files, done = own_files(ctx.repository.files()), done_parts(ctx.journal)
     return partitions(assignment.base_context, assignment.prompt, files, most, done)
 
 
-def _held(desk: Desk, means: Means, found: Sequence[Partition], left: float) -> tuple[Side, ...]:
+def _held(
+    ctx: StepContext, means: Means, found: Sequence[Partition], left: float
+) -> tuple[Side, ...]:
     """Hold the conversations, each in a thread of its own, until the last one has ended."""
-    run, stop, lock = desk.start.run, threading.Event(), threading.Lock()
+    run, stop, lock = ctx.start.run, threading.Event(), threading.Lock()
 
     def approve(question: Question) -> Answer | None:
         with lock:
@@ -140,20 +142,20 @@ def _held(desk: Desk, means: Means, found: Sequence[Partition], left: float) -> 
     def observe(event: Event) -> None:
         if stop.is_set():  # before the next command of a turn begins
             raise Stopped("the run is being stopped")
-        desk.observe(event)
+        ctx.observe(event)
 
     places = [
-        set_up(desk.project, desk.repository, run, number, lambda what: desk.observe(Note(what)))
+        set_up(ctx.project, ctx.repository, run, number, lambda what: ctx.observe(Note(what)))
         for number in range(1, len(found) + 1)
     ]
-    desks = [_desk(desk, *each) for each in zip(found, places, strict=True)]
+    contexts = [_part_context(ctx, *each) for each in zip(found, places, strict=True)]
     limits = means.limits.model_copy(update={"max_usd": left / len(found)})
     mine = replace(means, limits=limits, on_text=None, approve=approve)
     pool = ThreadPoolExecutor(len(found), thread_name_prefix="part")
-    shares = [Share(means.ledger, lock, stop) for _ in desks]
+    shares = [Share(means.ledger, lock, stop) for _ in contexts]
     ends = [
         pool.submit(perform, replace(own, observe=observe), replace(mine, ledger=share))
-        for own, share in zip(desks, shares, strict=True)
+        for own, share in zip(contexts, shares, strict=True)
     ]
     try:
         wait(ends)
@@ -161,7 +163,7 @@ def _held(desk: Desk, means: Means, found: Sequence[Partition], left: float) -> 
         stop.set()
         _end_commands(run, ends)
         pool.shutdown(wait=False, cancel_futures=True)
-    return tuple(_ended(*each) for each in zip(found, places, desks, shares, ends, strict=True))
+    return tuple(_ended(*each) for each in zip(found, places, contexts, shares, ends, strict=True))
 
 
 def _end_commands(run: str, ends: Sequence["Future[Performed]"]) -> None:
@@ -173,7 +175,7 @@ def _end_commands(run: str, ends: Sequence["Future[Performed]"]) -> None:
 
 
 def _ended(
-    partition: Partition, aside: Aside, desk: Desk, share: Share, end: "Future[Performed]"
+    partition: Partition, aside: Aside, ctx: StepContext, share: Share, end: "Future[Performed]"
 ) -> Side:
     work, done, cut = "", None, None
     try:
@@ -185,7 +187,7 @@ def _ended(
     except ProjectError as error:
         cut = cut or error
     spend = done.outcome.spend if done else _spend(share.total)
-    return Side(partition, aside, desk, work, spend, done, cut)
+    return Side(partition, aside, ctx, work, spend, done, cut)
 
 
 def _spend(spent: Spent) -> Spend:
@@ -198,9 +200,9 @@ def _spend(spent: Spent) -> Spend:
     )
 
 
-def _desk(desk: Desk, partition: Partition, aside: Aside) -> Desk:
+def _part_context(ctx: StepContext, partition: Partition, aside: Aside) -> StepContext:
     """What one of the conversations has before it."""
-    due = desk.instruction
+    due = ctx.instruction
     told = {
         "id": partition.id,
         "items": list(partition.items),
@@ -208,16 +210,16 @@ def _desk(desk: Desk, partition: Partition, aside: Aside) -> Desk:
     }
     own = replace(due, id=f"{due.id}/{partition.id}", context={**due.context, PARTITION: told})
     return replace(
-        desk,
+        ctx,
         project=aside.project,
         repository=aside.repository,
         instruction=own,
         hold_head=aside.hold_head,
-        notebook=Notebook(desk.notebook.all, desk.start.run, own.id, desk.now()),
+        notebook=Notebook(ctx.notebook.all, ctx.start.run, own.id, ctx.now()),
     )
 
 
-def _put_together(desk: Desk, ends: Sequence[Side], reason: str) -> Performed | None:
+def _put_together(ctx: StepContext, ends: Sequence[Side], reason: str) -> Performed | None:
     """Merge what the conversations made, and make one iteration of them.
 
     None where the shares of the money pay for no call: one conversation may have all that is left.
@@ -228,39 +230,41 @@ def _put_together(desk: Desk, ends: Sequence[Side], reason: str) -> Performed | 
     if not any(outcome.spend.turns for outcome in outcomes):
         return None
     reports = {end.partition.id: end.report for end in ends}
-    desk.hold_head()
+    ctx.hold_head()
     out = {end.partition.id: end.failure for end in ends if not reports[end.partition.id]}
-    out |= merge(desk, {end.partition.id: end.work for end in ends if reports[end.partition.id]})
-    told = tuple(_told(desk, end, reports[end.partition.id], out) for end in ends)
-    known = len(desk.notebook.all)
+    out |= merge(ctx, {end.partition.id: end.work for end in ends if reports[end.partition.id]})
+    told = tuple(_told(ctx, end, reports[end.partition.id], out) for end in ends)
+    known = len(ctx.notebook.all)
     for end, part in zip(ends, told, strict=True):
-        _noted(desk, end, part, known)
-        put_away(desk.repository, end.aside)
+        _noted(ctx, end, part, known)
+        put_away(ctx.repository, end.aside)
     outcome = joint(outcomes, [end.spend for end in ends if not end.done])
     contract = next(end.done.contract for end in ends if end.done)
     if not any(reports.values()):
         return Performed(outcome, Evidence(), contract)
-    evidence = gates.committable(desk)
+    evidence = gates.committable(ctx)
     said = [(part, reports[part.id]) for part in told]
-    result = worked(desk, together(said, reason, desk.start.at), evidence)
+    result = worked(ctx, together(said, reason, ctx.start.at), evidence)
     return Performed(replace(outcome, reason="submitted"), evidence, contract, (result, evidence))
 
 
-def _told(desk: Desk, end: Side, report: Report | None, out: Mapping[str, str]) -> PartitionReport:
+def _told(
+    ctx: StepContext, end: Side, report: Report | None, out: Mapping[str, str]
+) -> PartitionReport:
     """What became of a conversation; what is not in the result is kept in a ref."""
     partition, work, spend = end.partition, end.work, end.spend
     why = " ".join(out.get(partition.id, "").split())[:300]
     merged = partition.id not in out
-    name = f"{desk.start.run}/{step_slug(desk.instruction.id)}-{partition.id}"
+    name = f"{ctx.start.run}/{step_slug(ctx.instruction.id)}-{partition.id}"
     if work and not merged:
-        desk.repository.pin(name, work)
+        ctx.repository.pin(name, work)
     return PartitionReport(
         id=partition.id,
         title=partition.title,
         parts=tuple(part.id for part in partition.parts),
         ending=end.done.outcome.reason if end.done else "error",
         verdict=report.verdict if report else None,
-        files=own_files(desk.repository.changed_between(end.aside.base, work)) if work else (),
+        files=own_files(ctx.repository.changed_between(end.aside.base, work)) if work else (),
         tokens=spend.usage.context_tokens,
         peak_context=spend.context_share,
         conversation=spend.conversation,
@@ -270,13 +274,13 @@ def _told(desk: Desk, end: Side, report: Report | None, out: Mapping[str, str]) 
     )
 
 
-def _noted(desk: Desk, end: Side, part: PartitionReport, known: int) -> None:
+def _noted(ctx: StepContext, end: Side, part: PartitionReport, known: int) -> None:
     """Tell of a conversation, and take over what it noted after the `known` notes."""
-    for note in end.desk.notebook.all[known:]:
-        desk.notebook.add(note.kind, note.text, note.path, note.closes)
-    desk.observe(
+    for note in end.ctx.notebook.all[known:]:
+        ctx.notebook.add(note.kind, note.text, note.path, note.closes)
+    ctx.observe(
         PartEnded(
-            step=desk.instruction.id,
+            step=ctx.instruction.id,
             part=part.title,
             merged=part.merged,
             why=part.why,

@@ -25,7 +25,7 @@ from foundry.circular.progressive import HALF, MOST
 from foundry.circular.schema import BaseContext, IterationState
 from foundry.circular.state_schema import Assignment, Report
 from foundry.circular.tuning import doubt_of, setup_of
-from foundry.engine.step_context import Desk
+from foundry.engine.step_context import StepContext
 from foundry.schema.events import IterationStarted, Note
 from foundry.schema.journal import StepRecord
 from foundry.workflow.text import fill
@@ -48,51 +48,51 @@ RULE = (
 """How a progressive context shrinks (progressive.py), for who is told so."""
 
 
-def circular_values(desk: Desk) -> dict[str, Any]:
+def circular_values(ctx: StepContext) -> dict[str, Any]:
     """The values of the templates in prompts/circular/."""
-    assignment = intact(assignment_of(desk.journal)) or plain_assignment(desk)
-    doubts = desk.instruction.step.contract == "circular-doubt"
-    setup = doubt_of(desk.journal) if doubts else setup_of(desk.journal)
+    assignment = intact(assignment_of(ctx.journal)) or plain_assignment(ctx)
+    doubts = ctx.instruction.step.contract == "circular-doubt"
+    setup = doubt_of(ctx.journal) if doubts else setup_of(ctx.journal)
     context = rendered(setup.shown.context if setup and setup.shown else assignment.base_context)
     if setup:
         assignment = assignment.model_copy(update={"prompt": setup.version.text})
-    if PARTITION not in desk.context:
-        announce(desk)
-    states = states_of(desk.journal)
+    if PARTITION not in ctx.context:
+        announce(ctx)
+    states = states_of(ctx.journal)
     return {
-        "iteration": desk.iteration,
-        "most": desk.instruction.loop.loop.max_iterations if desk.instruction.loop else 0,
+        "iteration": ctx.iteration,
+        "most": ctx.instruction.loop.loop.max_iterations if ctx.instruction.loop else 0,
         "base_context": "" if _has_placeholder(assignment.prompt) else context,
         "task": filled(assignment, context),
-        "told": _history(desk, states),
-        "left": left_of(desk.journal)[:MAX_LEFT],
+        "told": _history(ctx, states),
+        "left": left_of(ctx.journal)[:MAX_LEFT],
         "failing": _failing(states),
-        "evidence": _claim(desk),
-        "known": _known(desk),
+        "evidence": _claim(ctx),
+        "known": _known(ctx),
         "left_out": setup.shown.left_out if setup and setup.shown else (),
         "rule": RULE,
-        "refining": desk.instruction.step.contract == "circular-refining",
-        "partition": desk.context.get(PARTITION),
-        "again": tuple(f"{each.title}: {each.why}" for each in unmerged(desk.journal)),
+        "refining": ctx.instruction.step.contract == "circular-refining",
+        "partition": ctx.context.get(PARTITION),
+        "again": tuple(f"{each.title}: {each.why}" for each in unmerged(ctx.journal)),
     }
 
 
-def announce(desk: Desk, parts: Sequence[str] = ()) -> None:
+def announce(ctx: StepContext, parts: Sequence[str] = ()) -> None:
     """Tell whoever watches how the thread that is due is set up, or those side by side."""
-    assignment = assignment_of(desk.journal)
+    assignment = assignment_of(ctx.journal)
     if assignment and (changed := notice(assignment)):
-        desk.observe(Note(changed))
-    desk.observe(_beginning(desk, parts))
+        ctx.observe(Note(changed))
+    ctx.observe(_beginning(ctx, parts))
 
 
-def _beginning(desk: Desk, parts: Sequence[str]) -> IterationStarted:
-    doubts = desk.instruction.step.contract == "circular-doubt"
-    setup = doubt_of(desk.journal) if doubts else setup_of(desk.journal)
+def _beginning(ctx: StepContext, parts: Sequence[str]) -> IterationStarted:
+    doubts = ctx.instruction.step.contract == "circular-doubt"
+    setup = doubt_of(ctx.journal) if doubts else setup_of(ctx.journal)
     return IterationStarted(
-        step=desk.instruction.id,
-        iteration=last_mark(desk.journal).number if doubts else desk.iteration,
+        step=ctx.instruction.id,
+        iteration=last_mark(ctx.journal).number if doubts else ctx.iteration,
         doubt=doubts,
-        threshold=desk.instruction.step.budget.threshold,
+        threshold=ctx.instruction.step.budget.threshold,
         model=setup.model if setup else "",
         prompt_version=setup.version.number if setup else 1,
         reasons=setup.reasons if setup else {},
@@ -100,9 +100,9 @@ def _beginning(desk: Desk, parts: Sequence[str]) -> IterationStarted:
     )
 
 
-def plain_assignment(desk: Desk) -> Assignment:
+def plain_assignment(ctx: StepContext) -> Assignment:
     """The assignment of a run that was begun as any workflow is: its spec."""
-    return assigned(desk.start.spec, checked=bool(desk.start.checks))
+    return assigned(ctx.start.spec, checked=bool(ctx.start.checks))
 
 
 def rendered(context: BaseContext | None) -> str:
@@ -142,12 +142,12 @@ def _has_placeholder(prompt: str) -> bool:
     return fill(prompt, {PLACEHOLDER: "x"}).text != prompt
 
 
-def _history(desk: Desk, states: tuple[IterationState, ...]) -> str:
+def _history(ctx: StepContext, states: tuple[IterationState, ...]) -> str:
     """The iterations so far: the last ones with what they reported, the rest as a line each."""
-    records = [r for r in desk.records if (mark := mark_of(r)) and mark.report]
+    records = [r for r in ctx.records if (mark := mark_of(r)) and mark.report]
     listed = records[-LISTED:]
     near = {record.seq for record in records[-RECENT:]}
-    reverted = reverted_of(desk.journal)
+    reverted = reverted_of(ctx.journal)
     parts = [_told(record, reverted, full=record.seq in near) for record in listed]
     if left_out := len(records) - len(listed):
         parts.insert(0, f"({left_out} earlier threads: `git log` and .context-foundry/circular/)")
@@ -170,9 +170,9 @@ def _told(record: StepRecord, reverted: Collection[int], *, full: bool) -> str:
     return f"{head}\n{files}{indent((said + done)[:MAX_REPORT], '  ')}"
 
 
-def _claim(desk: Desk) -> str:
+def _claim(ctx: StepContext) -> str:
     """What the thread whose work was judged last gave as evidence, in its own words."""
-    marks = (mark_of(record) for record in reversed(desk.records))
+    marks = (mark_of(record) for record in reversed(ctx.records))
     reports = (mark.report for mark in marks if mark and mark.report)
     report = next((each for each in reports if each.kind == "work"), None)
     return (report.evidence if report.verdict else report.said) if report else ""
@@ -189,17 +189,17 @@ def _failing(states: tuple[IterationState, ...]) -> str:
     )
 
 
-def _known(desk: Desk) -> str:
+def _known(ctx: StepContext) -> str:
     """What the thread before this one knew when its window was full enough.
 
     Where several had worked, what all of them knew; for a part what that of the same one did.
     """
-    for record in reversed(desk.records):
+    for record in reversed(ctx.records):
         mark = mark_of(record)
         if mark and mark.report and mark.report.kind == "work":
-            talks = _talks(mark.report, desk.context.get(PARTITION))
+            talks = _talks(mark.report, ctx.context.get(PARTITION))
             names = talks or (record.spend.conversation,)
-            return "\n\n".join(filter(None, (_left_by(desk, name) for name in names)))[:MAX_KNOWN]
+            return "\n\n".join(filter(None, (_left_by(ctx, name) for name in names)))[:MAX_KNOWN]
     return ""
 
 
@@ -208,8 +208,8 @@ def _talks(report: Report, partition: dict[str, Any] | None) -> tuple[str, ...]:
     return tuple(each.conversation for each in same or report.partitions)
 
 
-def _left_by(desk: Desk, conversation: str) -> str:
-    path = desk.project.known / f"{conversation}.md"
+def _left_by(ctx: StepContext, conversation: str) -> str:
+    path = ctx.project.known / f"{conversation}.md"
     try:
         return path.read_text(encoding="utf-8", errors="replace")[:MAX_KNOWN]
     except OSError:

@@ -8,7 +8,7 @@ from foundry.engine import markdown as views
 from foundry.engine.junit import read_junit, report_file
 from foundry.engine.records import one_line
 from foundry.engine.result import Result
-from foundry.engine.step_context import Desk, own_files, scratch
+from foundry.engine.step_context import StepContext, own_files, scratch
 from foundry.schema.checks import CheckKind, CheckResult, result_of
 from foundry.schema.events import Note
 from foundry.schema.plan import Check, Checks
@@ -20,29 +20,29 @@ MAX_FIXES = 3
 """How often a failing project is healed before the run goes on unverified."""
 
 
-def run_baseline(desk: Desk) -> tuple[Result, tuple[CheckResult, ...]]:
+def run_baseline(ctx: StepContext) -> tuple[Result, tuple[CheckResult, ...]]:
     """The checks on the ground as it was found: failures here are not this run's to heal."""
-    checks, _ = _run_all(desk, baseline=())
+    checks, _ = _run_all(ctx, baseline=())
     failing = [check for check in checks if not check.holds]
     for check in failing:
-        desk.observe(Note(f"{check.name} failed before anything was changed: {check.verdict}"))
+        ctx.observe(Note(f"{check.name} failed before anything was changed: {check.verdict}"))
     summary = f"{len(checks) - len(failing)} of {len(checks)} checks hold before this run"
     return Result("docs(foundry): baseline of the checks", summary), checks
 
 
-def run_checks(desk: Desk) -> tuple[Result, tuple[CheckResult, ...]]:
+def run_checks(ctx: StepContext) -> tuple[Result, tuple[CheckResult, ...]]:
     """One test iteration: results on disk, and whether there is anything left to heal."""
-    iteration = desk.iteration
-    baseline = desk.last("baseline")
+    iteration = ctx.iteration
+    baseline = ctx.last("baseline")
     before = baseline.checks if baseline else ()
-    checks, changed = checked(desk, before)
+    checks, changed = checked(ctx, before)
     passed = bool(checks) and all(check.holds for check in checks)
     settled = passed or not checks or iteration > MAX_FIXES
     artifacts = {
         results_name(iteration): views.test_results(iteration, checks, changed),
         ITERATION_COUNT: f"{iteration}\n",
     }
-    if context := renewed(desk.project.root):  # the conversations that follow start from it
+    if context := renewed(ctx.project.root):  # the conversations that follow start from it
         artifacts[CONTEXT] = context
     if settled:
         artifacts[FINAL_REPORT] = views.final_report(iteration, passed, checks)
@@ -58,29 +58,29 @@ def run_checks(desk: Desk) -> tuple[Result, tuple[CheckResult, ...]]:
 
 
 def checked(
-    desk: Desk, before: Sequence[CheckResult] = (), *, again: bool = True
+    ctx: StepContext, before: Sequence[CheckResult] = (), *, again: bool = True
 ) -> tuple[tuple[CheckResult, ...], tuple[str, ...]]:
     """Every check in the tree, and `again` in a fresh clone when all hold there.
 
     Also returns the files that the checks changed, which is undone. What failed in `before` in
     the same way is not held against the project.
     """
-    checks, changed = _run_all(desk, before)
-    return (_shown_again(desk, checks, before) if again else checks), changed
+    checks, changed = _run_all(ctx, before)
+    return (_shown_again(ctx, checks, before) if again else checks), changed
 
 
 def _run_all(
-    desk: Desk, baseline: Sequence[CheckResult]
+    ctx: StepContext, baseline: Sequence[CheckResult]
 ) -> tuple[tuple[CheckResult, ...], tuple[str, ...]]:
     """Every check in the tree; afterwards the tree is what it was before."""
-    snapshot = desk.repository.stage_all()
-    results = _run_in(desk, desk.project.root, _checks(desk), baseline)
-    changed = own_files(desk.repository.restore_to(snapshot))
+    snapshot = ctx.repository.stage_all()
+    results = _run_in(ctx, ctx.project.root, _checks(ctx), baseline)
+    changed = own_files(ctx.repository.restore_to(snapshot))
     return results, changed
 
 
 def _shown_again(
-    desk: Desk, results: tuple[CheckResult, ...], baseline: Sequence[CheckResult]
+    ctx: StepContext, results: tuple[CheckResult, ...], baseline: Sequence[CheckResult]
 ) -> tuple[CheckResult, ...]:
     """The checks in a fresh clone of what is committed, when they all hold in the tree.
 
@@ -88,12 +88,12 @@ def _shown_again(
     """
     if not results or not all(result.holds for result in results):
         return results
-    copy = scratch(desk)
+    copy = scratch(ctx)
     try:
-        desk.hold_head()  # the checks may have moved it
-        desk.repository.clone(copy)
+        ctx.hold_head()  # the checks may have moved it
+        ctx.repository.clone(copy)
         (copy / FOLDER / "local").mkdir(parents=True, exist_ok=True)
-        again = _run_in(desk, copy, _checks(desk), baseline)
+        again = _run_in(ctx, copy, _checks(ctx), baseline)
     finally:
         remove_tree(copy)
     if all(result.holds for result in again):
@@ -112,27 +112,27 @@ _ONLY_IN_THE_TREE = (
 )
 
 
-def _checks(desk: Desk) -> Checks:
+def _checks(ctx: StepContext) -> Checks:
     """checks.json, and with it what the person asked for (`--check`), which nobody can edit."""
-    checks = read_checks(desk.project) or Checks()
-    own = (Check(name=one_line(each)[:60], command=each) for each in desk.start.checks)
+    checks = read_checks(ctx.project) or Checks()
+    own = (Check(name=one_line(each)[:60], command=each) for each in ctx.start.checks)
     return checks.model_copy(update={"test": (*checks.test, *own)})
 
 
 def _run_in(
-    desk: Desk, root: Path, checks: Checks, baseline: Sequence[CheckResult]
+    ctx: StepContext, root: Path, checks: Checks, baseline: Sequence[CheckResult]
 ) -> tuple[CheckResult, ...]:
     """Set up, then run every check in `root`."""
     results: list[CheckResult] = []
     for check in checks.setup:
-        result = _run(desk, root, check, "setup")
+        result = _run(ctx, root, check, "setup")
         if not result.holds:
-            results.append(desk.told(result))
+            results.append(ctx.told(result))
             return (*results, *(_not_run(kind, each) for kind, each in _verifying(checks)))
     before = {result.name: result for result in baseline}
     for kind, check in _verifying(checks):
-        result = _judge(_run(desk, root, check, kind), before.get(check.name))
-        results.append(desk.told(result))
+        result = _judge(_run(ctx, root, check, kind), before.get(check.name))
+        results.append(ctx.told(result))
     return tuple(results)
 
 
@@ -142,10 +142,10 @@ def _verifying(checks: Checks) -> Iterable[tuple[CheckKind, Check]]:
     yield from (("run", check) for check in checks.run)
 
 
-def _run(desk: Desk, root: Path, check: Check, kind: CheckKind) -> CheckResult:
-    if not desk.repository.tracks(check.junit):
+def _run(ctx: StepContext, root: Path, check: Check, kind: CheckKind) -> CheckResult:
+    if not ctx.repository.tracks(check.junit):
         _forget(root, check.junit)
-    ran = desk.sandbox.run(check.command, cwd=root, limits=desk.limits(check.timeout_seconds))
+    ran = ctx.sandbox.run(check.command, cwd=root, limits=ctx.limits(check.timeout_seconds))
     result = result_of(check.name, kind, ran)
     report = read_junit(root, check.junit)
     if report is None:

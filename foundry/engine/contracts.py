@@ -28,7 +28,7 @@ from foundry.engine import records as lines
 from foundry.engine.feedback import feedback_result
 from foundry.engine.gates import Gate
 from foundry.engine.result import Evidence, Result
-from foundry.engine.step_context import Desk
+from foundry.engine.step_context import StepContext
 from foundry.errors import WorkflowError
 from foundry.schema.journal import Entry
 from foundry.schema.learning import FeedbackSubmission
@@ -58,10 +58,10 @@ class Contract:
     """A step's promise. Without `edits`, whatever the conversation changed is undone."""
 
     schema: type[BaseModel]
-    result: Callable[[Desk, Any, Evidence], Result]
+    result: Callable[[StepContext, Any, Evidence], Result]
     gate: Gate = field(default=gates.no_gate)
     edits: bool = False
-    cut_short: Callable[[Desk, Outcome], Kept | None] | None = None
+    cut_short: Callable[[StepContext, Outcome], Kept | None] | None = None
     """What is kept of a conversation that ended without a submission; None: a failed attempt."""
     tuned: Callable[[Instruction, tuple[Entry, ...]], Step] = lambda due, _entries: due.step
     """The step as it is to be done now: a run may change its budget or role as it learns."""
@@ -106,18 +106,18 @@ def output_name(step: str) -> str:
     return f"{OUTPUTS}/{step.replace('[', '/').replace(']', '')}.md"
 
 
-def _summary(desk: Desk, done: SummarySubmission, _evidence: Evidence) -> Result:
+def _summary(ctx: StepContext, done: SummarySubmission, _evidence: Evidence) -> Result:
     output = done.output.strip()
     return Result(
-        f"chore: {lines.title(desk.instruction)}",
+        f"chore: {lines.title(ctx.instruction)}",
         done.summary,
         patch=done.context,
-        artifacts={output_name(desk.instruction.id): output + "\n"} if output else {},
+        artifacts={output_name(ctx.instruction.id): output + "\n"} if output else {},
         body=done.summary,
     )
 
 
-def _scout(_desk: Desk, report: ScoutSubmission, _evidence: Evidence) -> Result:
+def _scout(_ctx: StepContext, report: ScoutSubmission, _evidence: Evidence) -> Result:
     return Result(
         "docs(foundry): scout report and checks",
         report.summary,
@@ -130,7 +130,7 @@ def _scout(_desk: Desk, report: ScoutSubmission, _evidence: Evidence) -> Result:
     )
 
 
-def _architect(_desk: Desk, design: ArchitectSubmission, _evidence: Evidence) -> Result:
+def _architect(_ctx: StepContext, design: ArchitectSubmission, _evidence: Evidence) -> Result:
     tasks = [{"id": task.id, "title": task.title} for task in design.plan.in_order()]
     return Result(
         f"docs(foundry): architecture and {len(tasks)} task{'s' if len(tasks) > 1 else ''}",
@@ -141,20 +141,20 @@ def _architect(_desk: Desk, design: ArchitectSubmission, _evidence: Evidence) ->
     )
 
 
-def _builder(desk: Desk, done: BuilderSubmission, evidence: Evidence) -> Result:
-    task = desk.task()
+def _builder(ctx: StepContext, done: BuilderSubmission, evidence: Evidence) -> Result:
+    task = ctx.task()
     summary = "\n".join((done.summary, *(f"- {note}" for note in done.notes)))
     return Result(
         f"{done.change}: {_lower_first(task.title)}",
         summary,
-        artifacts={BUILD_LOG: _build_log(desk, task.title, summary, evidence)},
+        artifacts={BUILD_LOG: _build_log(ctx, task.title, summary, evidence)},
         body="\n".join(f"- {each.criterion} ({each.requirement})" for each in task.acceptance),
         decisions=done.notes,
     )
 
 
-def _fix_plan(desk: Desk, plan: FixPlanSubmission, _evidence: Evidence) -> Result:
-    iteration = desk.iteration
+def _fix_plan(ctx: StepContext, plan: FixPlanSubmission, _evidence: Evidence) -> Result:
+    iteration = ctx.iteration
     return Result(
         f"docs(foundry): fix plan {iteration}",
         plan.diagnosis,
@@ -162,19 +162,19 @@ def _fix_plan(desk: Desk, plan: FixPlanSubmission, _evidence: Evidence) -> Resul
     )
 
 
-def _fix(desk: Desk, done: BuilderSubmission, evidence: Evidence) -> Result:
+def _fix(ctx: StepContext, done: BuilderSubmission, evidence: Evidence) -> Result:
     summary = "\n".join((done.summary, *(f"- {note}" for note in done.notes)))
-    title = f"Heal what failed in test run {desk.iteration}"
+    title = f"Heal what failed in test run {ctx.iteration}"
     return Result(
-        f"fix: heal the checks that failed in iteration {desk.iteration}",
+        f"fix: heal the checks that failed in iteration {ctx.iteration}",
         summary,
-        artifacts={BUILD_LOG: _build_log(desk, title, summary, evidence)},
+        artifacts={BUILD_LOG: _build_log(ctx, title, summary, evidence)},
         body=summary,
         decisions=done.notes,
     )
 
 
-def _docs(_desk: Desk, done: DocsSubmission, evidence: Evidence) -> Result:
+def _docs(_ctx: StepContext, done: DocsSubmission, evidence: Evidence) -> Result:
     ran = len(evidence.checks)
     return Result(
         "docs: describe the project",
@@ -182,7 +182,7 @@ def _docs(_desk: Desk, done: DocsSubmission, evidence: Evidence) -> Result:
     )
 
 
-def _deploy(_desk: Desk, text: DeploySubmission, _evidence: Evidence) -> Result:
+def _deploy(_ctx: StepContext, text: DeploySubmission, _evidence: Evidence) -> Result:
     return Result(
         "docs(foundry): name and description for the remote",
         f"{text.name}: {text.description}",
@@ -190,10 +190,10 @@ def _deploy(_desk: Desk, text: DeploySubmission, _evidence: Evidence) -> Result:
     )
 
 
-def _build_log(desk: Desk, title: str, summary: str, evidence: Evidence) -> str:
+def _build_log(ctx: StepContext, title: str, summary: str, evidence: Evidence) -> str:
     """build-log.md with one more entry; what it holds already is not made again."""
-    entry = views.build_log_entry(desk.instruction, desk.now(), title, summary, evidence)
-    return (read_text(desk.project, BUILD_LOG) or "# Build log\n") + "\n" + entry
+    entry = views.build_log_entry(ctx.instruction, ctx.now(), title, summary, evidence)
+    return (read_text(ctx.project, BUILD_LOG) or "# Build log\n") + "\n" + entry
 
 
 def _lower_first(title: str) -> str:

@@ -5,7 +5,7 @@ import subprocess
 from collections.abc import Callable
 
 from foundry.engine.result import Result
-from foundry.engine.step_context import Desk
+from foundry.engine.step_context import StepContext
 from foundry.engine.verdict import verdict
 from foundry.schema.events import Note
 from foundry.schema.journal import Intent
@@ -19,53 +19,53 @@ Ask = Callable[[str], bool | None]
 """Asks the person; None when nobody is there to answer."""
 
 
-def run_deploy(desk: Desk, intend: Callable[[str], None], ask: Ask) -> Result | None:
+def run_deploy(ctx: StepContext, intend: Callable[[str], None], ask: Ask) -> Result | None:
     """Push, or say what was skipped and why; None when a person has to decide first.
 
     Its failure is told and journalled, and does not undo a verified build.
     """
-    remote = desk.repository.remote_url(REMOTE)
-    if reason := _obstacle(desk, remote):
-        return _skipped(desk, reason)
-    branch = desk.repository.branch()
-    begun = _intent(desk)
+    remote = ctx.repository.remote_url(REMOTE)
+    if reason := _obstacle(ctx, remote):
+        return _skipped(ctx, reason)
+    branch = ctx.repository.branch()
+    begun = _intent(ctx)
     if begun is None:
         intend(f"push {branch} to {remote or 'a new GitHub repository'}")
-    elif not _arrived(desk, begun, remote, branch):
+    elif not _arrived(ctx, begun, remote, branch):
         answer = ask(f"A push of {branch} was begun and cut off. Push it now?")
         if answer is None:
             return None
         if not answer:
-            return _skipped(desk, "not wanted after it was cut off")
-    error = desk.repository.push(REMOTE, branch) if remote else _create(desk)
+            return _skipped(ctx, "not wanted after it was cut off")
+    error = ctx.repository.push(REMOTE, branch) if remote else _create(ctx)
     if error:
-        return _skipped(desk, f"the push failed: {error}")
-    return _done(desk, remote or desk.repository.remote_url(REMOTE), branch)
+        return _skipped(ctx, f"the push failed: {error}")
+    return _done(ctx, remote or ctx.repository.remote_url(REMOTE), branch)
 
 
-def _obstacle(desk: Desk, remote: str) -> str:
+def _obstacle(ctx: StepContext, remote: str) -> str:
     """Why there is nothing to push or nowhere to push it, or an empty string."""
-    status, why = verdict(desk.workflow, desk.journal, desk.warnings)
+    status, why = verdict(ctx.workflow, ctx.journal, ctx.warnings)
     if status is not Status.VERIFIED:
         return f"the build is not verified: {why}"
     reason = "" if remote else _no_gh()
     return f"there is no remote {REMOTE!r} and {reason}" if reason else ""
 
 
-def _arrived(desk: Desk, begun: Intent, remote: str, branch: str) -> bool:
+def _arrived(ctx: StepContext, begun: Intent, remote: str, branch: str) -> bool:
     """Whether the push that was cut off had reached the remote; pushing again is then harmless.
 
     The branch may have been there before: what tells is the commit that the intent was made with.
     """
-    pushed = desk.repository.remote_head(REMOTE, branch) if remote else ""
-    commits = desk.repository.commits(begun.run)[begun.seq - 1 : begun.seq]
-    return bool(pushed and commits) and desk.repository.contains(pushed, commits[0].sha)
+    pushed = ctx.repository.remote_head(REMOTE, branch) if remote else ""
+    commits = ctx.repository.commits(begun.run)[begun.seq - 1 : begun.seq]
+    return bool(pushed and commits) and ctx.repository.contains(pushed, commits[0].sha)
 
 
-def _create(desk: Desk) -> str:
-    release = desk.context.get("release", {})
-    name = release.get("name", desk.project.root.name)
-    source = ["--source", str(desk.project.root), "--remote", REMOTE, "--push"]
+def _create(ctx: StepContext) -> str:
+    release = ctx.context.get("release", {})
+    name = release.get("name", ctx.project.root.name)
+    source = ["--source", str(ctx.project.root), "--remote", REMOTE, "--push"]
     about = ["--private", "--description", release.get("description", "")]
     return _gh(["gh", "repo", "create", name, *about, *source])
 
@@ -89,18 +89,18 @@ def _gh(command: list[str]) -> str:
     return "" if done.returncode == 0 else cause(done.stderr or done.stdout)
 
 
-def _intent(desk: Desk) -> Intent | None:
+def _intent(ctx: StepContext) -> Intent | None:
     """The intent of this step that an earlier process journalled."""
-    mine = (e for e in desk.journal if isinstance(e, Intent) and e.step == desk.instruction.id)
+    mine = (e for e in ctx.journal if isinstance(e, Intent) and e.step == ctx.instruction.id)
     return next(mine, None)
 
 
-def _done(desk: Desk, remote: str, branch: str) -> Result:
+def _done(ctx: StepContext, remote: str, branch: str) -> Result:
     where = f"{remote} {branch}"
-    desk.observe(Note(f"pushed to {where}"))
+    ctx.observe(Note(f"pushed to {where}"))
     return Result("chore(foundry): pushed", f"pushed {where}", patch={"deployed": where})
 
 
-def _skipped(desk: Desk, why: str) -> Result:
-    desk.observe(Note(f"not deployed: {why}"))
+def _skipped(ctx: StepContext, why: str) -> Result:
+    ctx.observe(Note(f"not deployed: {why}"))
     return Result("chore(foundry): not deployed", f"not deployed: {why}", patch={"deployed": ""})

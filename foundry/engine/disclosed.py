@@ -9,7 +9,7 @@ from textwrap import indent
 from typing import Any
 
 from foundry.engine.contracts import output_name
-from foundry.engine.step_context import Desk
+from foundry.engine.step_context import StepContext
 from foundry.schema.events import Note
 from foundry.schema.journal import Attempt, StepRecord
 from foundry.schema.work import OWN_NAMES
@@ -26,27 +26,27 @@ LISTED_STEPS = 60
 MAX_SUMMARY = 800
 
 
-def disclosed(desk: Desk) -> dict[str, Any]:
+def disclosed(ctx: StepContext) -> dict[str, Any]:
     """The workflow, the step in its words, the run's variables and what earlier steps reported."""
-    told = disclose(desk.workflow, desk.instruction, "fresh")
-    if not _met(desk):
+    told = disclose(ctx.workflow, ctx.instruction, "fresh")
+    if not _met(ctx):
         for warning in told.warnings:
-            desk.observe(Note(warning))
+            ctx.observe(Note(warning))
     return {
-        "workflow": _filled(desk),
-        "context": dict(desk.context),
+        "workflow": _filled(ctx),
+        "context": dict(ctx.context),
         "prompt": told.guidance["prompt"],
-        "variables": _variables(desk),
-        "wanted": wanted(desk.workflow),
-        "reported": _reported(desk),
+        "variables": _variables(ctx),
+        "wanted": wanted(ctx.workflow),
+        "reported": _reported(ctx),
     }
 
 
-def _filled(desk: Desk) -> Workflow:
+def _filled(ctx: StepContext) -> Workflow:
     """The workflow with the variables in its rules and questions filled in."""
     fields = ("meta_guidance", "preconditions", "clarification_prompts")
-    return desk.workflow.model_copy(update={
-        name: tuple(fill(each, desk.context).text for each in getattr(desk.workflow, name))
+    return ctx.workflow.model_copy(update={
+        name: tuple(fill(each, ctx.context).text for each in getattr(ctx.workflow, name))
         for name in fields
     })  # fmt: skip
 
@@ -70,11 +70,11 @@ def _asked(workflow: Workflow) -> Iterator[str]:
                         if isinstance(name, str) and name)  # fmt: skip
 
 
-def _met(desk: Desk) -> bool:
+def _met(ctx: StepContext) -> bool:
     """Whether this step has been told before, in an earlier iteration or attempt."""
     return any(
-        isinstance(entry, StepRecord | Attempt) and _base(entry.step) == _base(desk.instruction.id)
-        for entry in desk.journal
+        isinstance(entry, StepRecord | Attempt) and _base(entry.step) == _base(ctx.instruction.id)
+        for entry in ctx.journal
     )
 
 
@@ -82,20 +82,20 @@ def _base(step: str) -> str:
     return step.rsplit("/", 1)[-1]
 
 
-def _variables(desk: Desk) -> str:
-    own = {name: value for name, value in desk.context.items() if name not in OWN_NAMES}
+def _variables(ctx: StepContext) -> str:
+    own = {name: value for name, value in ctx.context.items() if name not in OWN_NAMES}
     if not own:
         return ""
     text = json.dumps(own, ensure_ascii=False, indent=1, default=str)
     return text if len(text) <= MAX_VARIABLES else f"{text[:MAX_VARIABLES]}\n(cut here)"
 
 
-def _reported(desk: Desk) -> str:
+def _reported(ctx: StepContext) -> str:
     """The last steps with what they reported, a line for those before; bounded."""
-    listed = desk.records[-LISTED_STEPS:]
-    near = {record.seq for record in desk.records[-RECENT_STEPS:]}
+    listed = ctx.records[-LISTED_STEPS:]
+    near = {record.seq for record in ctx.records[-RECENT_STEPS:]}
     parts = [_told(record, full=record.seq in near) for record in listed]
-    if left_out := len(desk.records) - len(listed):
+    if left_out := len(ctx.records) - len(listed):
         parts.insert(0, f"({left_out} earlier steps are left out)")
     return "\n".join(parts)
 

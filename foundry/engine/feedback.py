@@ -3,7 +3,7 @@
 from pydantic import BaseModel
 
 from foundry.engine.result import Evidence, Result
-from foundry.engine.step_context import Desk
+from foundry.engine.step_context import StepContext
 from foundry.engine.verdict import verdict
 from foundry.schema.events import Note
 from foundry.schema.learning import Feedback, FeedbackSubmission
@@ -13,20 +13,20 @@ from foundry.store.patterns.library import learn
 QUIET = FeedbackSubmission()
 
 
-def feedback_result(desk: Desk, submission: BaseModel, _evidence: Evidence) -> Result:
+def feedback_result(ctx: StepContext, submission: BaseModel, _evidence: Evidence) -> Result:
     """The feedback file, this build's patterns, and the merge into the global library."""
     assert isinstance(submission, FeedbackSubmission)
-    tests = desk.context.get("tests", {})
-    at = desk.now()
-    status, _ = verdict(desk.workflow, desk.journal, desk.warnings)
+    tests = ctx.context.get("tests", {})
+    at = ctx.now()
+    status, _ = verdict(ctx.workflow, ctx.journal, ctx.warnings)
     feedback = Feedback(
-        run=desk.start.run,
+        run=ctx.start.run,
         timestamp=at,
-        project_type=str(desk.context.get("project_type", "")),
-        tech_stack=tuple(desk.context.get("tech_stack", ())),
+        project_type=str(ctx.context.get("project_type", "")),
+        tech_stack=tuple(ctx.context.get("tech_stack", ())),
         status=status,
         test_iterations=int(tests.get("iterations", 0)),
-        duration_seconds=round((at - desk.start.at).total_seconds(), 3),
+        duration_seconds=round((at - ctx.start.at).total_seconds(), 3),
         issues=submission.issues,
         worked=submission.worked,
         recommendations=submission.recommendations,
@@ -35,8 +35,8 @@ def feedback_result(desk: Desk, submission: BaseModel, _evidence: Evidence) -> R
     count = sum(len(file.patterns) for file in patterns.values())
 
     def merge() -> None:
-        for warning in desk.library.add(patterns):
-            desk.observe(Note(warning))
+        for warning in ctx.library.add(patterns):
+            ctx.observe(Note(warning))
 
     return Result(
         "docs(foundry): feedback of this build",

@@ -9,7 +9,7 @@ from pathlib import Path
 from pydantic import BaseModel
 
 from foundry.engine.result import Evidence
-from foundry.engine.step_context import Desk, is_documentation, own_files, scratch
+from foundry.engine.step_context import StepContext, is_documentation, own_files, scratch
 from foundry.schema.checks import CheckResult, result_of
 from foundry.schema.plan import MAX_TASKS, ArchitectSubmission, ScoutSubmission
 from foundry.schema.work import DocsSubmission, SummarySubmission
@@ -22,27 +22,27 @@ MAX_CONTEXT = 256_000
 """Bytes of JSON that all variables of a run may have."""
 
 
-Gate = Callable[[Desk, BaseModel], Evidence]
+Gate = Callable[[StepContext, BaseModel], Evidence]
 
 
-def no_gate(_desk: Desk, _submission: BaseModel) -> Evidence:
+def no_gate(_ctx: StepContext, _submission: BaseModel) -> Evidence:
     """The schema alone decides."""
     return Evidence()
 
 
-def summary_gate(desk: Desk, submission: BaseModel) -> Evidence:
+def summary_gate(ctx: StepContext, submission: BaseModel) -> Evidence:
     """What was changed can be committed, and the variables stay within bounds."""
     assert isinstance(submission, SummarySubmission)
-    if problems := _uncommittable(desk, ()):
+    if problems := _uncommittable(ctx, ()):
         return Evidence(problems)
-    size = len(json.dumps({**desk.context, **submission.context}, ensure_ascii=False).encode())
+    size = len(json.dumps({**ctx.context, **submission.context}, ensure_ascii=False).encode())
     if submission.context and size > MAX_CONTEXT:
         told = f"with these the run's variables have {size:,} bytes, more than {MAX_CONTEXT:,}"
         return Evidence((f"context: {told}: keep what is large in a file and name the file",))
-    return Evidence((), (), staged_files(desk))
+    return Evidence((), (), staged_files(ctx))
 
 
-def scout_gate(_desk: Desk, submission: BaseModel) -> Evidence:
+def scout_gate(_ctx: StepContext, submission: BaseModel) -> Evidence:
     """Something has to be able to show that the project holds."""
     assert isinstance(submission, ScoutSubmission)
     if submission.commands.test:
@@ -50,99 +50,99 @@ def scout_gate(_desk: Desk, submission: BaseModel) -> Evidence:
     return Evidence(("commands.test is empty: name the command that will run the tests",))
 
 
-def architect_gate(desk: Desk, submission: BaseModel) -> Evidence:
+def architect_gate(ctx: StepContext, submission: BaseModel) -> Evidence:
     """Requirements quote the spec word for word; the plan has the size that Scout saw."""
     assert isinstance(submission, ArchitectSubmission)
-    spec = _words(desk.start.spec)
+    spec = _words(ctx.start.spec)
     problems = [
         f"requirement {requirement.id}: the spec does not hold the words {requirement.quote!r}"
         for requirement in submission.plan.requirements
         if _words(requirement.quote) not in spec
     ]
-    size = str(desk.context.get("size", "medium"))
+    size = str(ctx.context.get("size", "medium"))
     count, most = len(submission.plan.tasks), MAX_TASKS[size]
     if count > most:
         problems.append(f"{count} tasks are too many for a {size} project: at most {most}")
     return Evidence(tuple(problems))
 
 
-def builder_gate(desk: Desk, _submission: BaseModel) -> Evidence:
+def builder_gate(ctx: StepContext, _submission: BaseModel) -> Evidence:
     """The tree changed, and the task's own command ends with 0."""
-    task = desk.task()
-    if problems := _uncommittable(desk, task.files):
+    task = ctx.task()
+    if problems := _uncommittable(ctx, task.files):
         return Evidence(problems)
-    files = staged_files(desk)
+    files = staged_files(ctx)
     if not files:
         return Evidence(("nothing in the project has changed",))
-    check = run_command(desk, f"verify {task.id}", task.verify)
+    check = run_command(ctx, f"verify {task.id}", task.verify)
     return Evidence(_failures([check]), (check,), files)
 
 
-def changed_gate(desk: Desk, _submission: BaseModel) -> Evidence:
+def changed_gate(ctx: StepContext, _submission: BaseModel) -> Evidence:
     """The tree changed; whether the change heals is for the next test run to say."""
-    if problems := _uncommittable(desk, ()):
+    if problems := _uncommittable(ctx, ()):
         return Evidence(problems)
-    files = staged_files(desk)
+    files = staged_files(ctx)
     return Evidence((), (), files) if files else Evidence(("nothing in the project has changed",))
 
 
-def docs_gate(desk: Desk, submission: BaseModel) -> Evidence:
+def docs_gate(ctx: StepContext, submission: BaseModel) -> Evidence:
     """Only documentation changed, it is there, and the commands that it shows were run.
 
     In a project whose checks still fail they can't be asked to work: then they are only recorded.
     """
     assert isinstance(submission, DocsSubmission)
-    if nested := _uncommittable(desk, ()):
+    if nested := _uncommittable(ctx, ()):
         return Evidence(nested)
-    files = staged_files(desk)
+    files = staged_files(ctx)
     problems = [
         f"{path} is not documentation: this step may not change the project itself"
         for path in files
         if not is_documentation(path)
     ]
-    root = desk.project.root
+    root = ctx.project.root
     wanted = dict.fromkeys(("README.md", *submission.files))
     problems += [f"{path} is missing" for path in wanted if not _inside(root, path)]
     if problems:
         return Evidence(tuple(problems), (), files)
     documents = [path for path in wanted if path.endswith(".md")]
-    checks = tuple(_run_documents(desk, documents))
-    works = desk.context.get("tests", {}).get("passed", True)
+    checks = tuple(_run_documents(ctx, documents))
+    works = ctx.context.get("tests", {}).get("passed", True)
     return Evidence(_failures(checks) if works else (), checks, files)
 
 
-def committable(desk: Desk) -> Evidence:
+def committable(ctx: StepContext) -> Evidence:
     """What was changed can be committed; that nothing was is no problem."""
-    problems = _uncommittable(desk, ())
-    return Evidence(problems) if problems else Evidence((), (), staged_files(desk))
+    problems = _uncommittable(ctx, ())
+    return Evidence(problems) if problems else Evidence((), (), staged_files(ctx))
 
 
-def staged_files(desk: Desk) -> tuple[str, ...]:
+def staged_files(ctx: StepContext) -> tuple[str, ...]:
     """Stage everything and tell which of the project's files differ from HEAD."""
-    tree = desk.repository.stage_all()
-    return own_files(desk.repository.changed_between("HEAD", tree))
+    tree = ctx.repository.stage_all()
+    return own_files(ctx.repository.changed_between("HEAD", tree))
 
 
-def _uncommittable(desk: Desk, files: Iterable[str]) -> tuple[str, ...]:
+def _uncommittable(ctx: StepContext, files: Iterable[str]) -> tuple[str, ...]:
     """Why some of the files that a task made would not be in its commit."""
-    nested = desk.repository.nested()
+    nested = ctx.repository.nested()
     problems = [
         f"{path} is a git repository of its own, so its files would not be committed: remove "
         f"{path}/.git"
         for path in nested
     ]
-    ignored = desk.repository.ignored([each for each in files if _inside(desk.project.root, each)])
+    ignored = ctx.repository.ignored([each for each in files if _inside(ctx.project.root, each)])
     problems += [f"{path} is ignored by git: it would not be committed" for path in ignored]
     return tuple(problems)
 
 
-def run_command(desk: Desk, name: str, command: str) -> CheckResult:
+def run_command(ctx: StepContext, name: str, command: str) -> CheckResult:
     """Run a verify command and undo what it leaves in the tree."""
-    snapshot = desk.repository.stage_all()
-    limits = desk.limits(VERIFY_SECONDS)
-    result = desk.sandbox.run(command, cwd=desk.project.root, limits=limits)
-    desk.repository.restore_to(snapshot)
-    return desk.told(result_of(name, "verify", result))
+    snapshot = ctx.repository.stage_all()
+    limits = ctx.limits(VERIFY_SECONDS)
+    result = ctx.sandbox.run(command, cwd=ctx.project.root, limits=limits)
+    ctx.repository.restore_to(snapshot)
+    return ctx.told(result_of(name, "verify", result))
 
 
 def shell_blocks(markdown: str) -> list[str]:
@@ -162,21 +162,21 @@ def shell_blocks(markdown: str) -> list[str]:
     return blocks
 
 
-def _run_documents(desk: Desk, documents: Iterable[str]) -> Iterable[CheckResult]:
+def _run_documents(ctx: StepContext, documents: Iterable[str]) -> Iterable[CheckResult]:
     """Run every document's blocks in a copy of the project, one fresh copy a document."""
     for document in documents:
-        text = (desk.project.root / document).read_text(encoding="utf-8", errors="replace")
+        text = (ctx.project.root / document).read_text(encoding="utf-8", errors="replace")
         blocks = shell_blocks(text)
         if not blocks:
             continue
-        copy = scratch(desk)
+        copy = scratch(ctx)
         try:
-            desk.repository.export(copy)
+            ctx.repository.export(copy)
             for number, block in enumerate(blocks, 1):
-                limits = desk.limits(VERIFY_SECONDS)
-                result = desk.sandbox.run(f"set -e\n{block}", cwd=copy, limits=limits)
+                limits = ctx.limits(VERIFY_SECONDS)
+                result = ctx.sandbox.run(f"set -e\n{block}", cwd=copy, limits=limits)
                 result = result.model_copy(update={"command": block.strip()})
-                yield desk.told(result_of(f"{document} block {number}", "docs", result))
+                yield ctx.told(result_of(f"{document} block {number}", "docs", result))
         finally:
             remove_tree(copy)
 

@@ -16,7 +16,7 @@ from foundry.engine import prompt_values as briefing
 from foundry.engine.contracts import Contract, Kept, contract, output_of
 from foundry.engine.memory_moments import Talk
 from foundry.engine.result import Evidence
-from foundry.engine.step_context import Desk, own_files
+from foundry.engine.step_context import StepContext, own_files
 from foundry.errors import UnreadableFiles
 from foundry.files import append_line, atomic_write
 from foundry.model.base import Model
@@ -54,7 +54,7 @@ class Performed:
 
 @dataclass(frozen=True, slots=True)
 class Means:
-    """What a conversation needs beside its desk."""
+    """What a conversation needs beside its ctx."""
 
     model: Model
     limits: Limits
@@ -65,29 +65,29 @@ class Means:
     on_text: Callable[[str], None] | None = None
 
 
-def perform(desk: Desk, means: Means) -> Performed:
+def perform(ctx: StepContext, means: Means) -> Performed:
     """Hold the conversation of the step that is due.
 
     Raises ModelUnavailable and ModelRejected when the model's side fails, DecisionNeeded when
     a call waits for a person.
     """
-    promise = contract(desk.instruction.step.contract)
-    judge = _Judge(desk, promise)
-    name = _conversation_id(desk)
+    promise = contract(ctx.instruction.step.contract)
+    judge = _Judge(ctx, promise)
+    name = _conversation_id(ctx)
     brief = Brief(
         id=name,
-        step=desk.instruction.id,
-        system=briefing.system(desk),
-        opening=briefing.opening(desk, name),
-        tools=_tools(desk, means, promise, judge, name),
-        reflection=desk.instruction.step.thinks,
-        workspace=lambda: briefing.workspace(desk),
-        memory=lambda: desk.memory.accumulated(name),
+        step=ctx.instruction.id,
+        system=briefing.system(ctx),
+        opening=briefing.opening(ctx, name),
+        tools=_tools(ctx, means, promise, judge, name),
+        reflection=ctx.instruction.step.thinks,
+        workspace=lambda: briefing.workspace(ctx),
+        memory=lambda: ctx.memory.accumulated(name),
         keeps=promise.cut_short is not None,
     )
-    outcome = converse(brief, means.model, _allowance(desk, means), _watchers(desk, means, name))
+    outcome = converse(brief, means.model, _allowance(ctx, means), _watchers(ctx, means, name))
     if outcome.known:
-        atomic_write(desk.project.known / f"{name}.md", outcome.known)
+        atomic_write(ctx.project.known / f"{name}.md", outcome.known)
     kept = judge.kept(outcome) if outcome.submission is None else None
     return Performed(outcome, judge.evidence, promise, kept)
 
@@ -98,9 +98,9 @@ SHOWN_CLOSED = 20
 class _Judge:
     """Reviews submissions and keeps the evidence of the last one."""
 
-    def __init__(self, desk: Desk, promise: Contract) -> None:
+    def __init__(self, ctx: StepContext, promise: Contract) -> None:
         self.evidence = Evidence()
-        self._desk, self._promise = desk, promise
+        self._ctx, self._promise = ctx, promise
 
     def kept(self, outcome: Outcome) -> Kept | None:
         """What is kept of a conversation that handed in nothing."""
@@ -108,27 +108,27 @@ class _Judge:
             return None
         self._reclaim()
         try:
-            return self._promise.cut_short(self._desk, outcome)
+            return self._promise.cut_short(self._ctx, outcome)
         except UnreadableFiles:
             return None
 
     def _reclaim(self) -> None:
         """Ours: what the model did there goes."""
-        self._desk.hold_head()
-        self._desk.repository.reclaim(FOLDER, keep=LOCAL)
+        self._ctx.hold_head()
+        self._ctx.repository.reclaim(FOLDER, keep=LOCAL)
 
     def __call__(self, submission: BaseModel) -> tuple[str, ...]:
         self._reclaim()
         self.evidence = self._judged(submission)
-        if problems := _criteria_problems(self._desk, submission):
+        if problems := _criteria_problems(self._ctx, submission):
             self.evidence = Evidence((*self.evidence.problems, *problems))
         if self.evidence.problems:
-            self._desk.repository.unstage()  # for the model's own git nothing has happened
+            self._ctx.repository.unstage()  # for the model's own git nothing has happened
         return self.evidence.problems
 
     def _judged(self, submission: BaseModel) -> Evidence:
         try:
-            return self._promise.gate(self._desk, submission)
+            return self._promise.gate(self._ctx, submission)
         except UnreadableFiles as error:
             return Evidence(tuple(_closed(path) for path in error.paths[:SHOWN_CLOSED]))
 
@@ -140,48 +140,48 @@ def _closed(path: str) -> str:
     )
 
 
-def _criteria_problems(desk: Desk, submission: BaseModel) -> tuple[str, ...]:
+def _criteria_problems(ctx: StepContext, submission: BaseModel) -> tuple[str, ...]:
     """What the step's own validation criteria say against its output, and their advice."""
-    criteria = desk.instruction.step.validation_criteria
+    criteria = ctx.instruction.step.validation_criteria
     if not criteria:
         return ()
-    context = {**desk.context, **getattr(submission, "context", {})}
+    context = {**ctx.context, **getattr(submission, "context", {})}
     verdict = judge(criteria, output_of(submission), context)
     return () if verdict.valid else (*verdict.issues, *verdict.suggestions)
 
 
-def _tools(desk: Desk, means: Means, promise: Contract, judge: _Judge, name: str) -> Toolset:
+def _tools(ctx: StepContext, means: Means, promise: Contract, judge: _Judge, name: str) -> Toolset:
     available: dict[str, Tool[Any]] = project_tools(
-        desk.project.root,
-        desk.sandbox,
-        list_paths=lambda: own_files(desk.repository.files()),
-        grep=desk.repository.grep,
+        ctx.project.root,
+        ctx.sandbox,
+        list_paths=lambda: own_files(ctx.repository.files()),
+        grep=ctx.repository.grep,
     )
-    available[RECALL] = desk.memory.recall_tool(name)
-    names = desk.instruction.step.tools
+    available[RECALL] = ctx.memory.recall_tool(name)
+    names = ctx.instruction.step.tools
     chosen = {name: available[name] for name in (available if names is None else names)}
     guard = Guard(
-        means.policy, desk.project.root, run=desk.start.run, step=desk.instruction.id,
-        approve=means.approve, observe=desk.observe,
+        means.policy, ctx.project.root, run=ctx.start.run, step=ctx.instruction.id,
+        approve=means.approve, observe=ctx.observe,
     )  # fmt: skip
-    kept: dict[str, Tool[Any]] = {NOTE: note_tool(desk.notebook.keep)}
-    if desk.instruction.step.thinks.mode == "rounds":
+    kept: dict[str, Tool[Any]] = {NOTE: note_tool(ctx.notebook.keep)}
+    if ctx.instruction.step.thinks.mode == "rounds":
         chosen[RECALL] = available[RECALL]
         kept[THINK] = thinking_tool()
     return Toolset({**guard.wrap(chosen), **kept, SUBMIT: submit_tool(promise.schema, judge)})
 
 
-def _allowance(desk: Desk, means: Means) -> Allowance:
+def _allowance(ctx: StepContext, means: Means) -> Allowance:
     return Allowance(
-        budget=desk.instruction.step.budget,
+        budget=ctx.instruction.step.budget,
         usd_left=lambda: means.limits.max_usd - means.ledger.total.usd,
         deadline=means.deadline,
         now=time.monotonic,
     )
 
 
-def _watchers(desk: Desk, means: Means, conversation: str) -> Watchers:
-    transcript = desk.project.conversations / f"{conversation}.jsonl"
+def _watchers(ctx: StepContext, means: Means, conversation: str) -> Watchers:
+    transcript = ctx.project.conversations / f"{conversation}.jsonl"
 
     known = secret_values(os.environ)
 
@@ -194,23 +194,23 @@ def _watchers(desk: Desk, means: Means, conversation: str) -> Watchers:
 
     talk = Talk(
         id=conversation,
-        run=desk.start.run,
-        phase=desk.instruction.phase,
-        step=desk.instruction.id,
-        task=briefing.assignment(desk),
-        attempt=desk.instruction.attempt,
+        run=ctx.start.run,
+        phase=ctx.instruction.phase,
+        step=ctx.instruction.id,
+        task=briefing.assignment(ctx),
+        attempt=ctx.instruction.attempt,
     )
 
     def turned(done: TurnDone) -> None:
-        desk.memory.turned(talk, done)
+        ctx.memory.turned(talk, done)
         if done.summary:
-            desk.memory.summarized(talk.id, done.number, done.summary)
+            ctx.memory.summarized(talk.id, done.number, done.summary)
 
-    return Watchers(desk.observe, record, spent, means.on_text, turned)
+    return Watchers(ctx.observe, record, spent, means.on_text, turned)
 
 
-def _conversation_id(desk: Desk) -> str:
-    step = desk.instruction.id.replace("/", "-").replace("[", "-").replace("]", "")
-    name = f"{len(desk.journal) + 1:04d}-{step}"
-    killed = len(list(desk.project.conversations.glob(f"{desk.start.run}-{name}*")))
-    return f"{desk.start.run}-{name}" + (f"-again-{killed}" if killed else "")
+def _conversation_id(ctx: StepContext) -> str:
+    step = ctx.instruction.id.replace("/", "-").replace("[", "-").replace("]", "")
+    name = f"{len(ctx.journal) + 1:04d}-{step}"
+    killed = len(list(ctx.project.conversations.glob(f"{ctx.start.run}-{name}*")))
+    return f"{ctx.start.run}-{name}" + (f"-again-{killed}" if killed else "")

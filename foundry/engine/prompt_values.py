@@ -15,7 +15,7 @@ from foundry.engine import markdown as views
 from foundry.engine.disclosed import disclosed
 from foundry.engine.notes_view import for_prompt
 from foundry.engine.records import title
-from foundry.engine.step_context import Desk, own_files
+from foundry.engine.step_context import StepContext, own_files
 from foundry.engine.steps import made_something, task_step
 from foundry.errors import ArtifactError
 from foundry.model.tokens import estimate
@@ -46,33 +46,33 @@ RECENT_TASKS = 10
 LISTED_TASKS = 60
 
 
-def opening(desk: Desk, conversation: str) -> tuple[Block, ...]:
+def opening(ctx: StepContext, conversation: str) -> tuple[Block, ...]:
     """The first message of a step's conversation."""
-    template = desk.instruction.step.template or STEP
-    values = {**_common(desk), **disclosed(desk), **_special(desk, conversation)}
-    without = render(template, {**values, "memory": ""}, desk.templates)
-    memory = _memory(desk, conversation, values, without)
-    return render(template, {**values, "memory": memory}, desk.templates) if memory else without
+    template = ctx.instruction.step.template or STEP
+    values = {**_common(ctx), **disclosed(ctx), **_special(ctx, conversation)}
+    without = render(template, {**values, "memory": ""}, ctx.templates)
+    memory = _memory(ctx, conversation, values, without)
+    return render(template, {**values, "memory": memory}, ctx.templates) if memory else without
 
 
-def assignment(desk: Desk) -> str:
+def assignment(ctx: StepContext) -> str:
     """What a step is to do, in few words: what the memory keeps of its prompt."""
-    step = desk.instruction.step
+    step = ctx.instruction.step
     if step.contract == "builder" and not step.action:
-        task = desk.task()
+        task = ctx.task()
         wanted = "\n".join(f"- {each.criterion}" for each in task.acceptance)
         return f"{task.id}: {task.title}\n\n{task.description}\n\n{wanted}"
-    prompt = fill(step.prompt, desk.context).text
-    return "\n\n".join(filter(None, (title(desk.instruction), prompt, desk.start.spec)))
+    prompt = fill(step.prompt, ctx.context).text
+    return "\n\n".join(filter(None, (title(ctx.instruction), prompt, ctx.start.spec)))
 
 
 def _memory(
-    desk: Desk, conversation: str, values: Mapping[str, Any], opening: tuple[Block, ...]
+    ctx: StepContext, conversation: str, values: Mapping[str, Any], opening: tuple[Block, ...]
 ) -> str:
     """What was done before this step, as far as the rest of its prompt does not tell of it."""
-    step, tools = desk.instruction.step, desk.instruction.step.tools
-    at_hand = (desk.instruction.last_failure, values.get("results", ""), assignment(desk))
-    return desk.memory.accumulated(
+    step, tools = ctx.instruction.step, ctx.instruction.step.tools
+    at_hand = (ctx.instruction.last_failure, values.get("results", ""), assignment(ctx))
+    return ctx.memory.accumulated(
         conversation,
         about="\n".join(text[:MAX_ABOUT] for text in at_hand),
         beside="\n".join(block["text"] for block in opening),
@@ -80,72 +80,72 @@ def _memory(
     )
 
 
-def system(desk: Desk) -> tuple[Block, ...]:
+def system(ctx: StepContext) -> tuple[Block, ...]:
     """The system prompt that all steps of a workflow share; its end is a cache breakpoint."""
-    blocks = render(desk.workflow.system or SYSTEM, {}, desk.templates)
+    blocks = render(ctx.workflow.system or SYSTEM, {}, ctx.templates)
     whole = "\n\n".join(block["text"] for block in blocks)
     return (text_block(whole, cache=True),)
 
 
-def workspace(desk: Desk) -> str:
+def workspace(ctx: StepContext) -> str:
     """How things stand now, in a few lines; what the project holds is told by the opening."""
-    changed = own_files(desk.repository.changes())
+    changed = own_files(ctx.repository.changes())
     more = f" and {len(changed) - SHOWN_CHANGES} more" if len(changed) > SHOWN_CHANGES else ""
     listed = ", ".join(changed[:SHOWN_CHANGES]) + more
-    lines = [f"{len(own_files(desk.repository.files())):,} files; changed since the last accepted "
+    lines = [f"{len(own_files(ctx.repository.files())):,} files; changed since the last accepted "
              f"step: {listed or 'none'}"]  # fmt: skip
-    if last := next(reversed(desk.records), None):
+    if last := next(reversed(ctx.records), None):
         lines.append(f"the last accepted step: {last.step}")
     return "\n".join(lines)
 
 
-def _common(desk: Desk) -> dict[str, Any]:
-    instruction = desk.instruction
-    files = own_files(desk.repository.files())
-    texts = ((name, read_text(desk.project, name)) for name in instruction.step.reads)
+def _common(ctx: StepContext) -> dict[str, Any]:
+    instruction = ctx.instruction
+    files = own_files(ctx.repository.files())
+    texts = ((name, read_text(ctx.project, name)) for name in instruction.step.reads)
     return {
-        **desk.context,
+        **ctx.context,
         "step": instruction.id,
         "title": title(instruction),
-        "spec": desk.start.spec,
-        "project_name": desk.project.root.name,
-        "existing": bool(desk.context.get("existing")),
-        "size": desk.context.get("size", "medium"),
-        "max_tasks": MAX_TASKS[str(desk.context.get("size", "medium"))],
+        "spec": ctx.start.spec,
+        "project_name": ctx.project.root.name,
+        "existing": bool(ctx.context.get("existing")),
+        "size": ctx.context.get("size", "medium"),
+        "max_tasks": MAX_TASKS[str(ctx.context.get("size", "medium"))],
         "last_failure": instruction.last_failure,
         "files": files[:MAX_FILES],
         "files_total": len(files),
         "artifacts": {name: _capped(text, name) for name, text in texts if text},
-        "patterns": _patterns(desk),
-        "project_context": _project_context(desk.project.root),
-        "conventions": _conventions(desk.project.root),
-        "notes": for_prompt(desk.notebook.all),
+        "patterns": _patterns(ctx),
+        "project_context": _project_context(ctx.project.root),
+        "conventions": _conventions(ctx.project.root),
+        "notes": for_prompt(ctx.notebook.all),
         "excerpts": "",
-        "earlier": _earlier(desk, None),
+        "earlier": _earlier(ctx, None),
     }
 
 
-def _special(desk: Desk, conversation: str) -> dict[str, Any]:
-    match desk.instruction.step.contract:
+def _special(ctx: StepContext, conversation: str) -> dict[str, Any]:
+    match ctx.instruction.step.contract:
         case "builder":
-            task = desk.task()
-            plan = read_plan(desk.project)
+            task = ctx.task()
+            plan = read_plan(ctx.project)
             return {
                 "task": task,
                 "components": views.components(plan, _reach(plan, task)) if plan else "",
-                "earlier": _earlier(desk, task),
-                "excerpts": _excerpts(desk, conversation, f"{task.title}\n{task.description}"),
+                "earlier": _earlier(ctx, task),
+                "excerpts": _excerpts(ctx, conversation, f"{task.title}\n{task.description}"),
             }
-        case "scout" if desk.context.get("existing"):
-            return {"excerpts": _excerpts(desk, conversation, desk.start.spec)}
+        case "scout" if ctx.context.get("existing"):
+            return {"excerpts": _excerpts(ctx, conversation, ctx.start.spec)}
         case "fix-plan" | "fix":
-            results = read_text(desk.project, results_name(desk.iteration)) or ""
-            fixes = read_text(desk.project, fixes_name(desk.iteration)) or ""
-            return {"results": _capped(results, results_name(desk.iteration)), "fixes": fixes}
+            results = read_text(ctx.project, results_name(ctx.iteration)) or ""
+            fixes = read_text(ctx.project, fixes_name(ctx.iteration)) or ""
+            return {"results": _capped(results, results_name(ctx.iteration)), "fixes": fixes}
         case "circular" | "circular-refining" | "circular-doubt":
-            return circular_values(desk)
+            return circular_values(ctx)
         case "feedback":
-            return {"facts": _facts(desk)}
+            return {"facts": _facts(ctx)}
         case _:
             return {}
 
@@ -171,43 +171,43 @@ def _read(root: Path, name: str) -> str:
         return ""
 
 
-def _excerpts(desk: Desk, conversation: str, text: str) -> str:
+def _excerpts(ctx: StepContext, conversation: str, text: str) -> str:
     """What of the project the text is about, so that a conversation need not search for it."""
     begun = time.perf_counter()
-    found = excerpts(desk.project.root, text, EXCERPTS)
+    found = excerpts(ctx.project.root, text, EXCERPTS)
     files = tuple(f"read {line[3:]}" for line in found.split("\n") if line.startswith("## "))
     if files:
         tokens, seconds = estimate([text_block(found)]), time.perf_counter() - begun
-        desk.observe(Retrieved(desk.instruction.id, conversation, files, tokens, seconds))
+        ctx.observe(Retrieved(ctx.instruction.id, conversation, files, tokens, seconds))
     return found
 
 
-def _patterns(desk: Desk) -> list[str]:
-    phase = next((each for each in PHASES if each == desk.instruction.phase), None)
+def _patterns(ctx: StepContext) -> list[str]:
+    phase = next((each for each in PHASES if each == ctx.instruction.phase), None)
     if phase is None:
         return []
     try:
-        found = desk.library.matching(
-            str(desk.context.get("project_type", "")),
-            tuple(desk.context.get("tech_stack", ())),
-            desk.start.spec,
+        found = ctx.library.matching(
+            str(ctx.context.get("project_type", "")),
+            tuple(ctx.context.get("tech_stack", ())),
+            ctx.start.spec,
             phase,
-            today=desk.start.at.date(),
+            today=ctx.start.at.date(),
         )
     except ArtifactError as error:
-        desk.observe(Note(f"the pattern library is left out: {error}"))
+        ctx.observe(Note(f"the pattern library is left out: {error}"))
         return []
     return [f"- {pattern.summary}" for pattern in found]
 
 
-def _earlier(desk: Desk, task: Task | None) -> str:
+def _earlier(ctx: StepContext, task: Task | None) -> str:
     """What was made before: in full where the task depends on it or it is recent, else a line.
 
     Bounded, so that the three-hundredth task is told as much as the thirtieth.
     """
-    made = [record for record in desk.records if made_something(desk.workflow, record.step)]
-    tasks = desk.context.get("tasks", ())
-    done = {task_step(desk.workflow, n): each["id"] for n, each in enumerate(tasks, 1)}
+    made = [record for record in ctx.records if made_something(ctx.workflow, record.step)]
+    tasks = ctx.context.get("tasks", ())
+    done = {task_step(ctx.workflow, n): each["id"] for n, each in enumerate(tasks, 1)}
     near = {record.seq for record in made[-RECENT_TASKS:]}
     if task:
         near |= {
@@ -237,16 +237,16 @@ def _told(record: StepRecord, *, full: bool) -> str:
     return f"- {title}\n  files: {files}\n{indent(record.summary[:800], '  ')}"
 
 
-def _facts(desk: Desk) -> str:
+def _facts(ctx: StepContext) -> str:
     lines = [
         f"- {record.step}: accepted at attempt {record.attempt}, {record.spend.turns} turns, "
         f"{record.spend.seconds:.0f} s"
-        for record in desk.records
+        for record in ctx.records
         if record.spend.turns
     ][-100:]
     lines += [f"- {each.step}: attempt {each.attempt} failed ({each.reason}): {each.detail[:300]}"
-              for each in desk.attempts][-20:]  # fmt: skip
-    for record in desk.records:
+              for each in ctx.attempts][-20:]  # fmt: skip
+    for record in ctx.records:
         lines += [f"- {record.step}: submission refused: {each}" for each in record.rejections]
         if record.step.endswith("/checks"):
             bad = [check.name for check in record.checks if not check.holds]

@@ -13,7 +13,7 @@ from foundry.engine.deploy import Ask
 from foundry.engine.notes import Notebook
 from foundry.engine.notes_view import session_notes
 from foundry.engine.run_memory import Memories
-from foundry.engine.step_context import Desk
+from foundry.engine.step_context import StepContext
 from foundry.model.base import Model
 from foundry.permission.guard import Approve, nobody
 from foundry.sandbox.base import Sandbox
@@ -108,12 +108,12 @@ class Progress:
             repository.move_head(self.branch, self.head)
             repository.reclaim(FOLDER, keep=LOCAL)  # the artifacts went along
 
-    def desk(self, instruction: Instruction) -> Desk:
+    def step_context(self, instruction: Instruction) -> StepContext:
         """What the step that is due has before it."""
         setting = self.setting
         tuned = contract(instruction.step.contract).tuned(instruction, self.journal)
         instruction = replace(instruction, step=tuned)
-        return Desk(
+        return StepContext(
             project=setting.project,
             repository=setting.repository,
             sandbox=setting.sandbox,

@@ -16,7 +16,7 @@ from foundry.engine.prompt_values import assignment
 from foundry.engine.recover import salvage
 from foundry.engine.result import Evidence, Result
 from foundry.engine.run import Progress, Setting
-from foundry.engine.step_context import Desk
+from foundry.engine.step_context import StepContext
 from foundry.errors import (
     ArtifactError,
     DecisionNeeded,
@@ -151,15 +151,15 @@ class Runner:
         )
 
     def _do(self, instruction: Instruction) -> Ended | None:
-        desk = self.progress.desk(instruction)
+        ctx = self.progress.step_context(instruction)
         self.setting.observe(lines.started(instruction))
-        ended = self._act(desk) if instruction.step.action else self._converse(desk)
+        ended = self._act(ctx) if instruction.step.action else self._converse(ctx)
         if ended is None and self._leaves(instruction.phase):
             return Ended(Status.PAUSED, f"asked to pause after {instruction.phase}")
         return ended
 
-    def _converse(self, desk: Desk) -> Ended | None:
-        setting, step = self.setting, desk.instruction.step
+    def _converse(self, ctx: StepContext) -> Ended | None:
+        setting, step = self.setting, ctx.instruction.step
         means = Means(
             model=setting.model(step.role),
             limits=setting.options.limits,
@@ -169,14 +169,14 @@ class Runner:
             approve=setting.approve,
             on_text=setting.on_text,
         )
-        done = side_by_side(desk, means) or perform(desk, means)
+        done = side_by_side(ctx, means) or perform(ctx, means)
         outcome = done.outcome
         paused = self._pause(outcome.reason) if outcome.reason in ("budget", "deadline") else None
         if outcome.submission is None and done.kept is None:
             if outcome.failure:
                 raise outcome.failure
             if paused is None:
-                self._fail(desk, done)
+                self._fail(ctx, done)
             return paused
         if not done.contract.edits:
             setting.repository.restore()
@@ -185,50 +185,50 @@ class Runner:
             result, evidence = done.kept
         else:
             evidence = done.evidence
-            result = done.contract.result(desk, outcome.submission, evidence)
-        self._record(desk, result, evidence, outcome.spend, outcome.rejections)
+            result = done.contract.result(ctx, outcome.submission, evidence)
+        self._record(ctx, result, evidence, outcome.spend, outcome.rejections)
         if outcome.failure:
             raise outcome.failure
         return paused
 
-    def _act(self, desk: Desk) -> Ended | None:
+    def _act(self, ctx: StepContext) -> Ended | None:
         begun = time.monotonic()
-        acted = act(desk, lambda what: self._intend(desk, what), self.setting.ask)
+        acted = act(ctx, lambda what: self._intend(ctx, what), self.setting.ask)
         if acted is None:
             return Ended(Status.PAUSED, "a decision is needed: run `foundry resume` in a terminal")
         result, checks = acted
         if time.monotonic() >= self.setting.deadline and not all(c.holds for c in checks):
             return self._pause("deadline")  # what was stopped by it is no failure
         spend = Spend(seconds=round(time.monotonic() - begun, 3), cost_usd=0.0)
-        self._record(desk, result, Evidence((), checks), spend, ())
+        self._record(ctx, result, Evidence((), checks), spend, ())
         return None
 
     def _record(
         self,
-        desk: Desk,
+        ctx: StepContext,
         result: Result,
         evidence: Evidence,
         spend: Spend,
         rejections: tuple[str, ...],
     ) -> None:
-        progress, instruction = self.progress, desk.instruction
+        progress, instruction = self.progress, ctx.instruction
         progress.hold_head()  # a check's command may have moved it
         if result.effect:
             result.effect()
         line = progress.line()
         record = lines.step_record(line, instruction, result, evidence, spend, rejections)
         for decision in result.decisions:
-            desk.notebook.add("decision", decision)
-        notes = progress.with_notes(desk.notebook)
+            ctx.notebook.add("decision", decision)
+        notes = progress.with_notes(ctx.notebook)
         sha = progress.accept(record, {**result.artifacts, **notes})
-        desk.memory.finished(record, assignment(desk), desk.notebook.settled)
+        ctx.memory.finished(record, assignment(ctx), ctx.notebook.settled)
         self.setting.observe(lines.ended(record, instruction, sha))
         if result.told:
             self.setting.observe(result.told(record))
 
-    def _fail(self, desk: Desk, done: Performed) -> None:
+    def _fail(self, ctx: StepContext, done: Performed) -> None:
         """Journal an attempt that was not accepted; its work goes into a patch."""
-        progress, instruction, outcome = self.progress, desk.instruction, done.outcome
+        progress, instruction, outcome = self.progress, ctx.instruction, done.outcome
         progress.hold_head()
         run, name = self.setting.options.run, _ref_name(instruction)
         kept = salvage(
@@ -237,16 +237,16 @@ class Runner:
         entry = lines.attempt(
             progress.line(), instruction, outcome.reason, outcome.detail, kept, outcome.spend
         )
-        desk.notebook.failed(entry)
-        progress.accept(entry, progress.with_notes(desk.notebook))
-        desk.memory.finished(entry, assignment(desk), desk.notebook.settled)
+        ctx.notebook.failed(entry)
+        progress.accept(entry, progress.with_notes(ctx.notebook))
+        ctx.memory.finished(entry, assignment(ctx), ctx.notebook.settled)
         why = lines.one_line(outcome.detail)
         self.setting.observe(
             AttemptFailed(instruction.id, instruction.attempt, outcome.reason, why, kept)
         )
 
-    def _intend(self, desk: Desk, what: str) -> None:
-        self.progress.accept(lines.intent(self.progress.line(), desk.instruction, what), {})
+    def _intend(self, ctx: StepContext, what: str) -> None:
+        self.progress.accept(lines.intent(self.progress.line(), ctx.instruction, what), {})
 
     def _pause(self, reason: str) -> Ended:
         limits, spent = self.setting.options.limits, self.setting.ledger.total.usd

@@ -31,7 +31,7 @@ DOCUMENTATION = (".md", ".rst", ".adoc")  # not .txt: requirements.txt is part o
 
 
 @dataclass(frozen=True)
-class Desk:
+class StepContext:
     """Everything that briefing, gates and contracts of one step may use."""
 
     project: Project
@@ -117,9 +117,9 @@ class Desk:
         return result
 
 
-def scratch(desk: Desk) -> Path:
+def scratch(ctx: StepContext) -> Path:
     """A fresh folder outside the project; what a killed run left in it goes away here."""
-    folder = runs.folder(desk.start.run) / "copy"
+    folder = runs.folder(ctx.start.run) / "copy"
     remove_tree(folder)
     return folder
 
