@@ -43,32 +43,58 @@ EPILOG = "\b\nExit codes:\n" + "\n".join(f"  {c:>3} {why}" for c, why in EXIT_CO
 FREE = "Free some space or mend the permissions, then run `foundry resume`"
 
 
-class LazyGroup(click.Group):
-    """Knows its commands by name and help, and imports the one that is called."""
+class SectionedGroup(click.Group):
+    """A group whose help lists its commands by purpose, in the words of `sections`.
 
-    sections = COMMANDS
-    prefix = "foundry.cli."
-    """What stands before a command's name in that of its module."""
+    `default` is the command that is meant where none is named.
+    """
+
+    def __init__(
+        self,
+        name: str | None = None,
+        *,
+        sections: Mapping[str, Mapping[str, str]],
+        default: str = "",
+        **rest: Any,
+    ) -> None:
+        super().__init__(name, **rest)
+        self._sections, self._default = sections, default
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """All names, in the order of the help."""
-        return [name for commands in self.sections.values() for name in commands]
+        return [name for commands in self._sections.values() for name in commands]
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """What does not begin with a command's name or a wish for help is for the default one."""
+        named = args and args[0] in (*self.list_commands(ctx), *ctx.help_option_names)
+        if self._default and not named and (args or not self.no_args_is_help):
+            args = [self._default, *args]
+        return super().parse_args(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The commands by purpose, without importing any of them."""
+        for title, commands in self._sections.items():
+            with formatter.section(title):
+                formatter.write_dl(list(commands.items()))
+
+
+class LazyGroup(SectionedGroup):
+    """Imports `foundry.cli.NAME` when its command NAME is called, and takes its `command`."""
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import a command."""
         if cmd_name not in self.list_commands(ctx):
             return None
-        command: click.Command = import_module(self.prefix + cmd_name).command
+        command: click.Command = import_module(f"foundry.cli.{cmd_name}").command
         return command
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The commands by purpose, without importing any of them."""
-        for title, commands in self.sections.items():
-            with formatter.section(title):
-                formatter.write_dl(list(commands.items()))
 
-
-@click.group(cls=LazyGroup, epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=LazyGroup,
+    sections=COMMANDS,
+    epilog=EPILOG,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 @click.version_option(package_name="context-foundry", prog_name="foundry")
 def cli() -> None:
     """From a sentence to a tested, committed, documented project while you sleep."""
