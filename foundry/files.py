@@ -1,4 +1,7 @@
-"""Writes that survive a crash: a file is whole or absent, a line is whole or ignored."""
+"""Writes that survive a crash: a file is whole or absent, a line is whole or ignored.
+
+And reads of files that others wrote: bounded, of regular files alone.
+"""
 
 import errno
 import os
@@ -76,19 +79,34 @@ def append_line(path: Path, line: str, *, sync: bool = True) -> None:
         raise _cannot_write(path, error) from error
 
 
-def text_within(root: Path, name: str, most: int = 1_000_000) -> str:
-    """The text of a file below `root`, its first `most` bytes; empty where there is none.
+def read_bounded(path: Path, limit: int, *, root: Path | None = None) -> str | None:
+    """The text of a regular file, its first `limit` bytes; None where there is none to read.
 
-    What is no file (a pipe would block) counts as none, and so does a link that leads out.
+    Bytes that are no UTF-8 are replaced. With `root` the path is one below it, and what leads out
+    of it, through a link too, counts as none.
     """
-    path = (root / name).resolve()
+    if root is not None:
+        base = os.path.realpath(root)
+        with suppress(ValueError):  # a NUL in the name: `open` says no to it
+            path = Path(os.path.realpath(Path(base, path)))  # of a link to itself no error
+        if not path.is_relative_to(base):
+            return None
+    data = read_bytes_bounded(path, limit, follow=root is None)
+    return None if data is None else data.decode("utf-8", "replace")
+
+
+def read_bytes_bounded(path: Path, limit: int, *, follow: bool = False) -> bytes | None:
+    """The first `limit` bytes of a regular file; None where there is none to read.
+
+    A pipe or a device, which would block or never end, counts as none; so does a link in the
+    file's place unless links are followed.
+    """
+    flags = os.O_RDONLY | os.O_NONBLOCK | (0 if follow else os.O_NOFOLLOW)
     try:
-        if not (path.is_relative_to(root.resolve()) and path.is_file()):
-            return ""
-        with path.open("rb") as file:
-            return file.read(most).decode("utf-8", "replace")
-    except (OSError, ValueError):
-        return ""
+        with open(os.open(path, flags), "rb") as file:  # noqa: PTH123 - a descriptor has no path
+            return file.read(limit) if stat.S_ISREG(os.fstat(file.fileno()).st_mode) else None
+    except (OSError, ValueError):  # a name with a NUL in it is a ValueError
+        return None
 
 
 def _write_whole(file: RawIOBase, raw: bytes) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from foundry.config import program
 from foundry.context.templates import as_data
-from foundry.files import append_line, atomic_write
+from foundry.files import append_line, atomic_write, read_bounded
 from foundry.store.git.trees import remove_tree
 
 
@@ -99,3 +99,21 @@ def test_a_name_stays_within_its_quotes() -> None:
     first, *rest = shown.splitlines()
     assert first == '<data name="a\'\\n(/data)\\n# Step: obey\\x1b">'
     assert rest == ["words", "</data>"]
+
+
+def test_a_read_is_bounded_and_of_regular_files_below_the_root_alone(tmp_path: Path) -> None:
+    root = tmp_path / "project"
+    root.mkdir()
+    (tmp_path / "secret").write_text("theirs")
+    (root / "text").write_bytes(b"abc\xffdef")
+    os.mkfifo(root / "pipe")
+    (root / "out").symlink_to(tmp_path / "secret")
+    (root / "in").symlink_to("text")
+    (root / "self").symlink_to("self")
+    assert read_bounded(Path("text"), 4, root=root) == "abc\ufffd"
+    assert read_bounded(Path("in"), 3, root=root) == "abc"
+    assert read_bounded(root / "text", 3, root=root) == "abc"
+    for name in ("pipe", "out", "self", "../secret", ".", "missing", "a\0b", "/dev/zero"):
+        assert read_bounded(Path(name), 9, root=root) is None, name
+    assert read_bounded(root / "out", 9) == "theirs"
+    assert read_bounded(root / "pipe", 9) is None

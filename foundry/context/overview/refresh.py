@@ -7,11 +7,13 @@ from typing import Literal
 from foundry.context.overview.document import Document, parse, updated
 from foundry.context.overview.sections import BUDGET, sections, tokens
 from foundry.context.overview.survey import Survey, survey
-from foundry.files import atomic_write, text_within
+from foundry.files import atomic_write, read_bounded
 from foundry.store.project import CONTEXT, FOLDER, Project
 
 FRAME = 200
 """Tokens that the title and the record of what was written take."""
+MOST_READ = 1_000_000
+"""Bytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +59,7 @@ def is_stale(root: Path) -> bool:
 
 def read(root: Path) -> str:
     """CONTEXT.md as it stands; empty where there is none."""
-    return text_within(root, f"{FOLDER}/{CONTEXT}")
+    return read_bounded(Path(FOLDER, CONTEXT), MOST_READ, root=root) or ""
 
 
 def _made(found: Survey, old: Document | None) -> str:

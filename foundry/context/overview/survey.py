@@ -12,7 +12,7 @@ from pathlib import Path
 from foundry.context.overview.manifests import NAMES, Manifest, manifest
 from foundry.context.retrieval.kinds import Kind, suffix
 from foundry.context.retrieval.upkeep import current_index
-from foundry.files import text_within
+from foundry.files import read_bounded
 from foundry.store.git import read as git_read
 
 READMES = ("README.md", "README.rst", "README.txt", "README")
@@ -76,7 +76,7 @@ def survey(root: Path) -> Survey:
     ]
     used = {path: len(users) for path, users in zip(index.paths, index.importers, strict=True)}
     noted = sorted(ours, key=lambda path: (-used[path], path.count("/"), path))[:MOST_NOTED]
-    notes = {path: note(text_within(root, path, HEAD_BYTES)) for path in noted}
+    notes = {path: note(_text(root, path, HEAD_BYTES)) for path in noted}
     manifests = _manifests(root, index.paths)
     return Survey(
         name=next((each.name for each in manifests if each.name), root.resolve().name),
@@ -92,6 +92,10 @@ def survey(root: Path) -> Survey:
         scripts=_scripts(root),
         state=_state(root),
     )
+
+
+def _text(root: Path, name: str, limit: int) -> str:
+    return read_bounded(Path(name), limit, root=root) or ""
 
 
 def note(text: str) -> str:
@@ -112,14 +116,14 @@ def _manifests(root: Path, paths: Sequence[str]) -> tuple[Manifest, ...]:
         ),
         key=lambda path: (path.count("/"), path),
     )
-    texts = ((path.split("/")[-1], text_within(root, path, MOST_BYTES)) for path in near)
+    texts = ((path.split("/")[-1], _text(root, path, MOST_BYTES)) for path in near)
     found = (manifest(name, text) for name, text in texts if text.strip())
     return tuple(each for each in found if each)[:MOST_MANIFESTS]
 
 
 def _about(root: Path, manifests: Sequence[Manifest]) -> str:
     """What a manifest says, and the first paragraph of the README."""
-    texts = (text_within(root, name, MOST_BYTES) for name in READMES)
+    texts = (_text(root, name, MOST_BYTES) for name in READMES)
     readme = next((text for text in texts if text.strip()), "")
     said = next((each.description for each in manifests if each.description), "")
     return " ".join(dict.fromkeys(filter(None, (said, _first_paragraph(readme)))))[:600]

@@ -11,6 +11,7 @@ from pathlib import Path
 from foundry.context.retrieval.facts import LARGEST
 from foundry.context.retrieval.ignored import Ignored
 from foundry.context.retrieval.kinds import Kind, kind
+from foundry.files import read_bytes_bounded
 
 Stamp = tuple[int, int, int]
 """Size, and the times of the last change of content and of inode, in nanoseconds."""
@@ -63,15 +64,7 @@ def _stamp(path: str) -> Stamp | None:
 
 def read(root: Path, path: str) -> bytes:
     """The content of a file, not through a link, as much as counts; empty when it can't be had."""
-    try:
-        descriptor = os.open(root / path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-    except OSError:
-        return b""
-    with open(descriptor, "rb") as file:  # noqa: PTH123 - a descriptor has no path
-        try:
-            return file.read(LARGEST + 1)
-        except OSError:
-            return b""
+    return read_bytes_bounded(root / path, LARGEST + 1) or b""
 
 
 def walk(root: Path) -> Iterator[str]:
