@@ -165,7 +165,7 @@ def status(folder: Path, as_json: bool) -> None:
     if as_json:
         click.echo(report.model_dump_json(indent=2))
         return
-    from foundry.cli.console import show
+    from foundry.cli.output import show
     from foundry.report.circular_view import circular_view
 
     show(circular_view(report))

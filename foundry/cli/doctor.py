@@ -42,7 +42,7 @@ def command(context: click.Context, model: str | None, base_url: str, as_json: b
 def _show(row: "Row") -> None:
     from rich.padding import Padding
 
-    from foundry.cli.console import show
+    from foundry.cli.output import show
     from foundry.report.terminal_safe import safe
 
     show(_head(row))

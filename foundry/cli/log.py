@@ -182,7 +182,7 @@ class _Growing:
 
 def _shown(logged: Iterable["Logged"], ask: _Asked) -> Iterator[list[str]]:
     """The lines of each event that is wanted."""
-    from foundry.cli.jsonlines import ascii_line
+    from foundry.cli.output import ascii_line
     from foundry.report.log_filter import Selection
     from foundry.report.log_view import log_lines
 
@@ -197,7 +197,7 @@ def _shown(logged: Iterable["Logged"], ask: _Asked) -> Iterator[list[str]]:
 
 def _stats(project: "Project", logs: list[Path], ask: _Asked) -> None:
     """What the wanted events came to; counted anew, since a killed process wrote no figures."""
-    from foundry.cli.jsonlines import ascii_line
+    from foundry.cli.output import ascii_line
     from foundry.report.details import stats_rows
     from foundry.report.lines import Line, plain
     from foundry.report.log_filter import Selection
@@ -214,7 +214,7 @@ def _stats(project: "Project", logs: list[Path], ask: _Asked) -> None:
 
 def _said(project: "Project", conversation: str, ask: _Asked) -> Iterator[str]:
     """A saved conversation; verbose shows long blocks whole."""
-    from foundry.cli.jsonlines import ascii_line
+    from foundry.cli.output import ascii_line
     from foundry.report.conversation_view import conversation_lines
     from foundry.store.transcripts import find, read_transcript
 
@@ -235,7 +235,7 @@ def _say(lines: Iterable[str]) -> None:
     """Lines; unlike a view it fails with the pipe, so that `foundry log -f | head` ends."""
     import sys
 
-    from foundry.cli.sink import Sink
+    from foundry.cli.output import Sink
     from foundry.report.terminal_safe import encodable
 
     for text in lines:

@@ -117,7 +117,7 @@ def search(query: tuple[str, ...], limit: int, as_json: bool, folder: Path, **op
         for head in found:
             click.echo(head.model_dump_json(exclude={"number"}))
         return
-    from foundry.cli.console import show
+    from foundry.cli.output import show
     from foundry.report.memory_view import found_view
 
     show(found_view(found))
@@ -174,7 +174,7 @@ def timeline(count: int, as_json: bool, folder: Path, **options: Any) -> None:
         for head in heads:
             click.echo(head.model_dump_json(exclude={"number", "score"}))
         return
-    from foundry.cli.console import show
+    from foundry.cli.output import show
     from foundry.report.memory_view import timeline_view
 
     show(timeline_view(heads))
@@ -195,7 +195,7 @@ def stats(as_json: bool, folder: Path) -> None:
     if as_json:
         click.echo(json.dumps({**found.model_dump(mode="json"), "told_tokens": told}, indent=2))
         return
-    from foundry.cli.console import show
+    from foundry.cli.output import show
     from foundry.report.memory_view import stats_view
 
     show(stats_view(found, told, path))

@@ -21,7 +21,7 @@ def command(folder: Path, as_json: bool) -> None:
     if as_json:
         click.echo(report.model_dump_json(indent=2))
         return
-    from foundry.cli.console import show
+    from foundry.cli.output import show
     from foundry.report.status_view import status_view
 
     show(status_view(report))

@@ -1,15 +1,23 @@
-"""What a person sees of a build: one interface, four ways to show it.
+"""What a person sees of a build: one interface, four ways to show it (the fourth is in `live`).
 
 Progress goes to stderr and the result to stdout; with `--json` all events go to stdout.
 """
 
+import os
 import sys
 from collections.abc import Callable
+from datetime import datetime
 from typing import TYPE_CHECKING, Protocol, TextIO
 
-from foundry.cli.sink import Sink
-from foundry.cli.still import Still
+from foundry.cli.output import Sink, ascii_line
+from foundry.redact import secret_values
+from foundry.report.ending import short
+from foundry.report.lines import plain
+from foundry.report.log_view import stamped
+from foundry.report.narrate import Narrator
+from foundry.schema.base import now
 from foundry.schema.events import Event, RunEnded, RunStarted
+from foundry.store.session_log import LogLines
 
 if TYPE_CHECKING:
     from foundry.schema.permission import Answer, Question
@@ -36,6 +44,23 @@ class View(Protocol):
         """Ask the person about a tool call; None when nobody is there."""
 
 
+class Still:
+    """What views share that need no setting up: no words, nobody to ask."""
+
+    on_text: Callable[[str], None] | None = None
+
+    def __exit__(self, *_: object) -> None:
+        return None
+
+    def ask(self, question: str) -> bool | None:
+        """Nobody is there."""
+        return None
+
+    def approve(self, question: "Question") -> "Answer | None":
+        """Nobody is there."""
+        return None
+
+
 class Quiet(Still):
     """Only the result."""
 
@@ -47,14 +72,58 @@ class Quiet(Still):
 
     def observe(self, event: Event) -> None:
         """Keep silent until the end."""
-        from foundry.report.ending import short
-        from foundry.report.lines import plain
-
         if isinstance(event, RunStarted):
             self._resume = event.resume
         if isinstance(event, RunEnded):
             for line in short(event, self._resume):
                 self._out.line(plain(line))
+
+
+class JsonLines(Still):
+    """The lines of the session log, as they happen."""
+
+    def __init__(self, out: Sink, *, only_the_end: bool = False) -> None:
+        self._out, self._only_the_end = out, only_the_end
+        self._lines = LogLines()
+
+    def __enter__(self) -> "JsonLines":
+        return self
+
+    def observe(self, event: Event) -> None:
+        """Write one event."""
+        if isinstance(event, RunEnded) or not self._only_the_end:
+            line = {"at": now().isoformat(), "event": event.kind, **self._lines.fields(event)}
+            self._out.line(ascii_line(line))
+
+
+class Plain(Still):
+    """Progress on `err` with the local time of day, the result on `out`."""
+
+    def __init__(
+        self, out: Sink, err: Sink, clock: Callable[[], datetime] = now, *, verbose: bool = False
+    ) -> None:
+        self._out, self._err, self._clock = out, err, clock
+        self._narrator = Narrator("all" if verbose else "steps", secret_values(os.environ))
+
+    def __enter__(self) -> "Plain":
+        return self
+
+    def observe(self, event: Event) -> None:
+        """Write what an event is worth."""
+        lines = self._narrator.tell(event)
+        if isinstance(event, RunEnded):
+            for line in lines:
+                self._out.line(plain(line))
+            return
+        for text in stamped(self._clock(), lines):
+            self._err.line(text)
+
+    def approve(self, question: "Question") -> "Answer | None":
+        """Ask a person whose terminal can't redraw a line."""
+        from foundry.cli.approve import ask_person
+
+        there = sys.stdin.isatty() and self._err.isatty()
+        return ask_person(question) if there else None
 
 
 def make_view(
@@ -68,17 +137,13 @@ def make_view(
     """The view that fits the wish and the streams (default: this process's own)."""
     out, err = Sink(stdout or sys.stdout), Sink(stderr or sys.stderr)
     if json:
-        from foundry.cli.jsonlines import JsonLines
-
         return JsonLines(out, only_the_end=quiet)
     if quiet:
         return Quiet(out)
     if err.isatty():
-        from foundry.cli.console import console_on
         from foundry.cli.live import Live, can_move
+        from foundry.cli.output import console_on
 
         if can_move(console := console_on(err)):
             return Live(console, console_on(out), verbose=verbose)
-    from foundry.cli.plain import Plain
-
     return Plain(out, err, verbose=verbose)

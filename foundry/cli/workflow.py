@@ -62,7 +62,7 @@ def list_workflows(as_json: bool) -> None:
 
         click.echo(json.dumps([asdict(row) for row in rows], indent=2))
         return
-    from foundry.cli.console import show
+    from foundry.cli.output import show
     from foundry.report.workflow_view import list_view
 
     show(list_view(rows))
@@ -105,8 +105,8 @@ def show_workflow(document: str, as_json: bool) -> None:
 
         click.echo(json.dumps(read(find(document).path), indent=2))
         return
-    from foundry.cli.console import show
     from foundry.cli.documents import workflow_of
+    from foundry.cli.output import show
     from foundry.report.workflow_view import workflow_view
 
     show(workflow_view(workflow_of(document)))

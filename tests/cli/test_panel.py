@@ -9,9 +9,8 @@ from rich.cells import cell_len
 from rich.console import Console
 from scripted_events import STARTED, TASK, step_ended
 
-from foundry.cli.live import Live
-from foundry.cli.panel import ROWS, SPOKEN_ROWS
-from foundry.cli.sink import Sink, shows_unicode
+from foundry.cli.live import ROWS, SPOKEN_ROWS, Live
+from foundry.cli.output import Sink, shows_unicode
 from foundry.cli.view import make_view
 from foundry.report.tool_lines import outcome
 from foundry.schema.events import (

@@ -6,9 +6,9 @@ from typing import get_args
 import pytest
 from rich.console import Console
 
-from foundry.cli.panel import Panel
-from foundry.cli.plain import Plain
-from foundry.cli.sink import Sink
+from foundry.cli.live import Panel
+from foundry.cli.output import Sink
+from foundry.cli.view import Plain
 from foundry.conversation.reflection_rounds import End
 from foundry.report.narrate import Narrator
 from foundry.report.thinking import ENDS

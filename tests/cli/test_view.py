@@ -18,9 +18,8 @@ from rich.console import Console
 from scripted_events import BUILD, STARTED, TASK, ended, step_ended
 
 from foundry.cli.live import Live
-from foundry.cli.plain import Plain
-from foundry.cli.sink import Sink
-from foundry.cli.view import View, make_view
+from foundry.cli.output import Sink
+from foundry.cli.view import Plain, View, make_view
 from foundry.report.lines import RESET
 from foundry.report.terminal_safe import encodable, safe, safe_block
 from foundry.schema.events import Event, Note, StepStarted, ToolRan, TurnEnded, Waiting

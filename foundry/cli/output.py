@@ -1,10 +1,20 @@
-"""A stream for output that must not stop a build: a closed pipe or terminal makes it mute."""
+"""What is printed: on streams that may close, in encodings that may be poor, laid out by rich."""
 
+import json
 import os
+import sys
 from collections.abc import Mapping
-from typing import TextIO
+from typing import IO, TYPE_CHECKING, Any, TextIO, cast
+
+import click
 
 from foundry.report.terminal_safe import encodable
+
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
+
+PIPE_COLUMNS = 100
+"""The width where no terminal has one."""
 
 
 class Sink:
@@ -57,3 +67,34 @@ def shows_unicode(environment: Mapping[str, str]) -> bool:
     ctype = "" if coerced else environment.get("LC_CTYPE", "")
     chosen = environment.get("LC_ALL") or ctype or environment.get("LANG") or "UTF-8"
     return "utf8" in chosen.lower().replace("-", "")
+
+
+def ascii_line(value: Any) -> str:
+    """JSON in pure ASCII, so that every pipe takes it and no terminal obeys it."""
+    return json.dumps(value, default=str).replace("\x7f", "\\u007f")
+
+
+def console_on(sink: Sink) -> "Console":
+    """A rich console that writes to a sink: text is never markup, and nothing is guessed at."""
+    from rich.console import Console
+
+    return Console(
+        file=cast(IO[str], sink),
+        force_terminal=sink.isatty(),
+        width=None if sink.isatty() else PIPE_COLUMNS,
+        highlight=False,
+        markup=False,
+        emoji=False,
+    )
+
+
+def show(renderable: "RenderableType") -> None:
+    """Print on this process's own output; what goes into a file has no trailing padding."""
+    console = console_on(Sink(sys.stdout))
+    if console.is_terminal:
+        console.print(renderable)
+        return
+    with console.capture() as captured:
+        console.print(renderable)
+    for line in captured.get().splitlines():
+        click.echo(encodable(line.rstrip(), sys.stdout.encoding))
