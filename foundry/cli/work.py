@@ -19,13 +19,7 @@ from foundry.engine.runner import Ended
 from foundry.engine.session import Watch, Wish
 from foundry.engine.workspace import check_spec
 from foundry.errors import InputError
-from foundry.model.pool import (
-    REHEARSAL,
-    REHEARSED_MODEL,
-    SCRIPTS,
-    has_model,
-    script_path,
-)
+from foundry.model.pool import usable
 from foundry.schema.base import Json
 from foundry.schema.permission import Mode, Rule
 from foundry.schema.run import Limits, RunOptions
@@ -76,8 +70,8 @@ def start(wish: Wish, flags: Flags, build: Build = session.build) -> int:
     url = flags.base_url or os.environ.get("ANTHROPIC_BASE_URL", "")
     wish = replace(
         wish,
-        model=_usable(flags.model or DEFAULT_MODEL, url),
-        models={role: _usable(name, url) for role, name in {**wish.models, **flags.models}.items()},
+        model=usable(flags.model or DEFAULT_MODEL, url),
+        models={role: usable(name, url) for role, name in {**wish.models, **flags.models}.items()},
         base_url=url,
         limits=_limits(Limits(), flags),
         pause_after=flags.pause_after,
@@ -96,8 +90,8 @@ def go_on(folder: Path, flags: Flags, given: Mapping[str, Json], resume: Go) -> 
         models = {**kept.models, **flags.models}
         return kept.model_copy(
             update={
-                "model": _usable(flags.model or kept.model, url),
-                "models": {role: _usable(name, url) for role, name in models.items()},
+                "model": usable(flags.model or kept.model, url),
+                "models": {role: usable(name, url) for role, name in models.items()},
                 "base_url": url,
                 "limits": _limits(kept.limits, flags),
                 "pause_after": flags.pause_after,
@@ -117,10 +111,12 @@ def demo(folder: Path, flags: Flags) -> int:
             f"{folder} is not empty",
             hint=f"Choose another --dir, or go on with `{program()} resume {folder}`",
         )
+    from foundry.model.rehearsal.provider import REHEARSED_MODEL, SCRIPTS
+
     wish = Wish(
         spec=(SCRIPTS / f"{DEMO}.spec.md").read_text(encoding="utf-8"),
         folder=folder,
-        model=REHEARSAL + DEMO,
+        model=f"rehearsal:{DEMO}",
         identity=DEMO_IDENTITY,
         permission=flags.permission,
         rules=flags.rules,
@@ -154,22 +150,4 @@ def _signals() -> Iterator[None]:
 def _limits(kept: Limits, flags: Flags) -> Limits:
     return Limits(
         max_usd=flags.max_usd or kept.max_usd, max_hours=flags.max_hours or kept.max_hours
-    )
-
-
-def _usable(name: str, base_url: str) -> str:
-    """A model's name as it is kept with the run; raises InputError when nothing answers to it."""
-    if name.startswith(REHEARSAL):
-        from foundry.model.rehearsal.scenes import load
-
-        path = script_path(name.removeprefix(REHEARSAL))
-        load(path)
-        return name if path.parent == SCRIPTS else f"{REHEARSAL}{path.resolve()}"
-    if has_model(base_url):
-        return name
-    raise InputError(
-        "there is no model to talk to",
-        hint="Set ANTHROPIC_API_KEY, or name a server of your own with the Messages API "
-        "(--base-url http://localhost:11434 --model NAME for Ollama), or see `foundry demo`, "
-        "which needs neither",
     )

@@ -15,10 +15,17 @@ from contextlib import closing
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from foundry.errors import ModelError, ModelRejected
+from foundry.errors import InputError, ModelError, ModelRejected
 from foundry.model import prices, thinking
+from foundry.model.base import Connection
 from foundry.model.body import Body, body_of, headers_of
-from foundry.model.endpoint import PLACEHOLDER, is_loopback, needs_placeholder
+from foundry.model.endpoint import (
+    PLACEHOLDER,
+    has_model,
+    is_loopback,
+    needs_placeholder,
+    require_loopback,
+)
 from foundry.model.faults import Endpoint, Refusal, judge, quote
 from foundry.model.retry import RetryNotice, RetryPolicy, Transient, retrying
 from foundry.model.stream import read_reply, without_surrogates
@@ -37,6 +44,45 @@ KEY_HINT = (
     "Set ANTHROPIC_API_KEY or ANTHROPIC_AUTH_TOKEN, or give a local server with --base-url; "
     "`foundry demo` needs neither"
 )
+
+
+class AnthropicProvider:
+    """Models of the API, and of any server that speaks it."""
+
+    def __call__(self, name: str, connection: Connection) -> "AnthropicModel":
+        """The model; raises InputError where only this machine may be asked, and it is not."""
+        require_loopback(connection.base_url)
+        return connect(name, connection)
+
+    def usable(self, name: str, base_url: str) -> str:
+        """The name; raises InputError when there is neither a key nor a server to ask."""
+        if has_model(base_url):
+            return name
+        raise InputError(
+            "there is no model to talk to",
+            hint="Set ANTHROPIC_API_KEY, or name a server of your own with the Messages API "
+            "(--base-url http://localhost:11434 --model NAME for Ollama), or see `foundry demo`, "
+            "which needs neither",
+        )
+
+
+PROVIDER = AnthropicProvider()
+
+
+def connect(name: str, connection: Connection, api_key: str | None = None) -> "AnthropicModel":
+    """A model that is closed with its connection; the SDK is imported while other work goes on."""
+    model = AnthropicModel(
+        name,
+        base_url=connection.base_url or None,
+        api_key=api_key,
+        retry=connection.retry,
+        read_timeout=connection.read_timeout,
+        on_retry=connection.on_retry,
+        wait=connection.wait,
+    )
+    connection.closing.callback(model.close)
+    model.warm()
+    return model
 
 
 class AnthropicModel:

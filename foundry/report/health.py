@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Literal
 
 from foundry.config import home
-from foundry.errors import InputError, ProjectError
-from foundry.model.pool import REHEARSAL, has_model, require_loopback, script_path
+from foundry.errors import FoundryError, InputError, ProjectError
+from foundry.model.endpoint import has_model, require_loopback
+from foundry.model.pool import DEFAULT, split, usable
 from foundry.report import units
 from foundry.report.levels import UNCONFINED, confinement
 from foundry.report.ping import Answer, reach
@@ -117,12 +118,14 @@ def sandbox_row(level: str) -> Row:
 
 def model_row(model: str, base_url: str) -> Row:
     """Whether the model answers. Costs nothing: the server is asked which models it has."""
-    if model.startswith(REHEARSAL):
+    provider = split(model)[0]
+    if provider != DEFAULT:
         try:
-            script_path(model.removeprefix(REHEARSAL))
-        except InputError as error:
+            usable(model, base_url)
+        except FoundryError as error:
             return Row(name="model", state="fail", what=error.message, fix=error.hint)
-        return Row(name="model", state="ok", what=f"{model}: scripted, in this process")
+        how = "scripted, in this process" if provider == "rehearsal" else f"left to {provider}"
+        return Row(name="model", state="ok", what=f"{model}: {how}")
     if not has_model(base_url):
         return Row(name="model", state="warn", what="no model to talk to", fix=NO_MODEL)
     try:
