@@ -11,7 +11,7 @@ from foundry.engine.actions import ACTIONS
 from foundry.engine.contracts import CONTRACTS
 from foundry.schema.work import OWN_NAMES
 from foundry.schema.workflow import LoopStep, Step, Workflow
-from foundry.tools.toolset import NAMES as TOOLS
+from foundry.tools.toolset import TOOLS
 from foundry.workflow.problem import Problem
 
 Found = Iterator[tuple[str, str]]
@@ -60,7 +60,7 @@ def _of_step(path: str, step: Step, folder: Path | None, loop: LoopStep | None) 
         yield f"{path}.contract", _unknown("contract", step.contract, CONTRACTS)
     for number, tool in enumerate(step.tools or ()):
         if tool not in TOOLS:
-            yield f"{path}.tools[{number}]", _unknown("tool", tool, TOOLS)
+            yield f"{path}.tools[{number}]", _unknown("tool", tool, TOOLS.names())
     for number, name in enumerate(step.reads):
         wanted = PurePosixPath(name)
         if wanted.is_absolute() or ".." in wanted.parts or not wanted.parts:

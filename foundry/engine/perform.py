@@ -35,7 +35,7 @@ from foundry.tools.submit import NAME as SUBMIT
 from foundry.tools.submit import submit_tool
 from foundry.tools.think import NAME as THINK
 from foundry.tools.think import thinking_tool
-from foundry.tools.toolset import project_tools
+from foundry.tools.toolset import Workbench, make_tools
 from foundry.workflow.criteria import judge
 
 
@@ -151,22 +151,21 @@ def _criteria_problems(ctx: StepContext, submission: BaseModel) -> tuple[str, ..
 
 
 def _tools(ctx: StepContext, means: Means, promise: Contract, judge: _Judge, name: str) -> Toolset:
-    available: dict[str, Tool[Any]] = project_tools(
-        ctx.project.root,
-        ctx.sandbox,
+    workbench = Workbench(
+        root=ctx.project.root,
+        sandbox=ctx.sandbox,
         list_paths=lambda: own_files(ctx.repository.files()),
         grep=ctx.repository.grep,
+        recall=lambda: ctx.memory.recall_tool(name),
     )
-    available[RECALL] = ctx.memory.recall_tool(name)
-    names = ctx.instruction.step.tools
-    chosen = {name: available[name] for name in (available if names is None else names)}
+    chosen = make_tools(ctx.instruction.step.tools, workbench)
     guard = Guard(
         means.policy, ctx.project.root, run=ctx.start.run, step=ctx.instruction.id,
         approve=means.approve, observe=ctx.observe,
     )  # fmt: skip
     kept: dict[str, Tool[Any]] = {NOTE: note_tool(ctx.notebook.keep)}
     if ctx.instruction.step.thinks.mode == "rounds":
-        chosen[RECALL] = available[RECALL]
+        chosen |= make_tools([RECALL], workbench)
         kept[THINK] = thinking_tool()
     return Toolset({**guard.wrap(chosen), **kept, SUBMIT: submit_tool(promise.schema, judge)})
 

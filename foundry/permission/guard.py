@@ -11,19 +11,15 @@ from foundry.errors import DecisionNeeded
 from foundry.permission import approvals
 from foundry.permission.decide import judge, refused
 from foundry.permission.operation import COMMAND, Part
-from foundry.permission.question import question, subject
+from foundry.permission.question import question
 from foundry.permission.resolved_path import Places
 from foundry.permission.shell_parts import command_parts
 from foundry.schema.events import Judged, Observer
 from foundry.schema.permission import Answer, Effect, Mode, Policy, Question, Verdict
 from foundry.tools.base import Tool, ToolResult
-from foundry.tools.paths import ProjectFolder
 
 Approve = Callable[[Question], Answer | None]
 """Asks a person about a call; None when nobody is there to answer."""
-
-READ_ONLY = frozenset(("read_file", "list_files", "search_text", "recall_context"))
-"""All that `plan` knows."""
 
 _NAMED = (
     "Name programs and files outright, write `d=$(mktemp -d) || exit 1`, or put the steps into a "
@@ -50,7 +46,6 @@ class Guard:
         observe: Observer,
     ) -> None:  # fmt: skip
         self._places = Places.of(root)
-        self._project = ProjectFolder(root)
         self._run, self._step = run, step
         self._approve, self._observe = approve, observe
         self._kept = approvals.load(run)
@@ -64,48 +59,50 @@ class Guard:
 
     def _guarded(self, tool: Tool[Any]) -> Tool[Any]:
         def call(arguments: BaseModel) -> str | ToolResult:
-            verdict, asked = self._judged(tool.name, arguments)
+            verdict, asked = self._judged(tool, arguments)
             match verdict.effect:
                 case Effect.ALLOW:
-                    self._tell(tool.name, arguments, "allow", verdict, "policy")
+                    self._tell(tool, arguments, "allow", verdict, "policy")
                     return tool.call(arguments)
                 case Effect.DENY:
-                    self._tell(tool.name, arguments, "deny", verdict, "policy")
+                    self._tell(tool, arguments, "deny", verdict, "policy")
                     return self._refuse(verdict.part, self._advice(verdict))
             return self._ask(tool, arguments, verdict, asked)
 
         return replace(tool, call=call)
 
-    def _judged(self, tool: str, arguments: BaseModel) -> tuple[Verdict, tuple[Part, ...]]:
-        if self._policy.mode is Mode.PLAN and tool not in READ_ONLY:
+    def _judged(self, tool: Tool[Any], arguments: BaseModel) -> tuple[Verdict, tuple[Part, ...]]:
+        if self._policy.mode is Mode.PLAN and not tool.reads_only:
             why = "only tools that read are allowed (--permission plan)"
-            return Verdict(effect=Effect.DENY, part=tool, why=why), ()
+            return Verdict(effect=Effect.DENY, part=tool.name, why=why), ()
         parts = self._parts(tool, arguments)
         return judge(self._policy.rules, parts), refused(self._policy.rules, parts)
 
-    def _parts(self, tool: str, arguments: BaseModel) -> tuple[Part, ...]:
-        if tool == COMMAND:
-            return command_parts(str(getattr(arguments, "command", "")), self._places)
-        if not hasattr(arguments, "path"):
-            return (Part(tool, tool),)
-        path = str(arguments.path)
-        return (Part(tool, path, places=self._places.find(self._places.root, path)),)
+    def _parts(self, tool: Tool[Any], arguments: BaseModel) -> tuple[Part, ...]:
+        """What the rules are asked about: the tool with its path, and the pieces of its command."""
+        path = str(getattr(arguments, tool.path)) if tool.path else ""
+        places = self._places.find(self._places.root, path) if tool.path else ()
+        itself = (Part(tool.name, path or tool.name, places=places),)
+        if not tool.command:
+            return itself
+        pieces = command_parts(str(getattr(arguments, tool.command)), self._places)
+        return pieces if tool.name == COMMAND else (*itself, *pieces)
 
     # -- asking ------------------------------------------------------------------------------
 
     def _ask(
         self, tool: Tool[Any], arguments: BaseModel, verdict: Verdict, asked: tuple[Part, ...]
     ) -> str | ToolResult:
-        about = question(self._step, tool.name, arguments, verdict, asked, self._project)
+        about = question(self._step, tool, arguments, verdict, asked)
         answer = self._answer(about)
         if answer is None:
             self._keep(self._kept.model_copy(update={"pending": about}))
-            self._tell(tool.name, arguments, "wait", verdict, "nobody")
+            self._tell(tool, arguments, "wait", verdict, "nobody")
             raise DecisionNeeded(
                 f"{self._step} wants to use {tool.name}: {about.subject}",
                 hint="`foundry resume` in a terminal asks about it",
             )
-        self._tell(tool.name, arguments, answer.kind, verdict, "person")
+        self._tell(tool, arguments, answer.kind, verdict, "person")
         match answer.kind:
             case "no":
                 return self._refuse(about.subject, "A person said no. Do it another way.")
@@ -161,14 +158,14 @@ class Guard:
         return f"Why: {_sentence(verdict.why)} Nothing of this call was run. {advice}"
 
     def _tell(
-        self, tool: str, arguments: BaseModel, decision: str, verdict: Verdict, who: str
+        self, tool: Tool[Any], arguments: BaseModel, decision: str, verdict: Verdict, who: str
     ) -> None:
         rule = verdict.rule
         self._observe(
             Judged(
                 step=self._step,
-                tool=tool,
-                subject=subject(arguments),
+                tool=tool.name,
+                subject=tool.subject(arguments),
                 decision=decision,
                 part=verdict.part,
                 why=verdict.why,

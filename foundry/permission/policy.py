@@ -3,6 +3,7 @@
 A project never has a say in what may be done to it: nothing here is read from a project.
 """
 
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from pydantic import Field, ValidationError, field_validator, model_validator
 
 from foundry.config import home
 from foundry.errors import InputError
+from foundry.plugins import Registry
 from foundry.schema.base import Value
 from foundry.schema.permission import Effect, Mode, Policy, Rule
 
@@ -105,14 +107,14 @@ def parse_rule(effect: Effect, text: str) -> Rule:
         raise InputError(f"--{effect} {text!r}: {_reason(error)}", hint=hint) from error
 
 
-def check_tools(rules: tuple[Rule, ...], known: tuple[str, ...]) -> None:
-    """Raise InputError for a rule about a tool that there is not: it would never match."""
+def check_tools(rules: Iterable[Rule], known: Registry[Any]) -> None:
+    """Raises InputError for a rule about a tool that there is not: it would never match."""
     for rule in rules:
         for tool in rule.tools:
-            if tool not in (*known, "*"):
+            if tool != "*" and tool not in known:
                 raise InputError(
                     f"{rule.source}: there is no tool {tool!r}",
-                    hint=f"Rules are about {', '.join(known)}, or * for all",
+                    hint=f"Rules are about {', '.join(known.names())}, or * for all",
                 )
 
 

@@ -4,13 +4,13 @@ from foundry.permission import approvals
 from foundry.permission.guard import Approve
 from foundry.permission.policy import check_tools, policy
 from foundry.schema.permission import Mode, Policy, Rule
-from foundry.tools.toolset import NAMES
+from foundry.tools.toolset import TOOLS
 
 
 def policy_of(mode: Mode | None, rules: tuple[Rule, ...]) -> Policy:
     """The rules of a run with these options; raises InputError for a rule that is not valid."""
     found = policy(mode, rules)
-    check_tools(found.rules, NAMES)
+    check_tools(found.rules, TOOLS)
     return found
 
 

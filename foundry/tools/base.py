@@ -1,4 +1,8 @@
-"""What a model may call. A tool is a name, a description, a schema and a function."""
+"""What a model may call. A tool is a name, a description, a schema and a function.
+
+It also says what others ask of it: whether it only reads, what permission judges a call by, what a
+person is shown of one and may change. So a new tool is one file and a line in toolset.py.
+"""
 
 from collections.abc import Callable, Mapping
 from copy import deepcopy
@@ -30,14 +34,50 @@ class ToolResult:
     submission: BaseModel | None = None
 
 
+SUBJECT_LENGTH = 200
+"""Characters of a call in one line."""
+
+
 @dataclass(frozen=True)
 class Tool(Generic[A]):
-    """A function with a schema. `call` raises ToolError for what the model can mend."""
+    """A function with a schema. `call` raises ToolError for what the model can mend.
+
+    Raises ValueError where `command`, `path` or `editable` names no argument.
+    """
 
     name: str
     description: str
     arguments: type[A]
     call: Callable[[A], str | ToolResult]
+    reads_only: bool = False
+    """It changes nothing: a run that only plans may use it, as far as the rules allow."""
+    command: str = ""
+    """The argument that is a shell command: permission judges it piece by piece."""
+    path: str = ""
+    """The argument that is a path seen from the project's root: rules about paths judge it."""
+    editable: str = ""
+    """The argument that a person may change before they allow a call."""
+    preview: Callable[[A], str] | None = None
+    """What a call would do, as a person is shown it (a diff, say)."""
+
+    def __post_init__(self) -> None:
+        named = {self.command, self.path, self.editable} - {""}
+        if unknown := named - self.arguments.model_fields.keys():
+            raise ValueError(f"the tool {self.name} has no argument {', '.join(sorted(unknown))}")
+
+    def subject(self, arguments: A) -> str:
+        """A call in one line: its command or its path; nothing for a call that has neither."""
+        given = (str(getattr(arguments, name)) for name in (self.command, self.path) if name)
+        return " ".join(next((each for each in given if each), "").split())[:SUBJECT_LENGTH]
+
+    def shown(self, arguments: A) -> str:
+        """A call as a person is shown it before they allow it: what it would do, its command, or
+        what it is called with."""
+        if self.preview:
+            return self.preview(arguments)
+        if self.command:
+            return str(getattr(arguments, self.command))
+        return arguments.model_dump_json(exclude_defaults=True)
 
     def spec(self) -> Block:
         """The tool as the Messages API declares it."""

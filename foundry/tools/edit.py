@@ -8,7 +8,8 @@ from pydantic import Field
 from foundry.errors import ToolError
 from foundry.tools.base import Arguments, Tool
 from foundry.tools.paths import ProjectFolder
-from foundry.tools.text import Text, read_text
+from foundry.tools.text import Text, diff, read_text
+from foundry.tools.toolset import Workbench
 
 _SCANNED_LINES = 2_000  # for the hint only: it must stay quick on any file
 _COMPARED_LINES = 20
@@ -25,8 +26,9 @@ class EditFile(Arguments):
     replace_all: bool = Field(False, description="Replace every occurrence, not just the only one.")
 
 
-def edit_tool(project: ProjectFolder) -> Tool[EditFile]:
-    """`edit_file` for a project."""
+def edit_file(workbench: Workbench) -> Tool[EditFile]:
+    """The tool `edit_file`."""
+    project = ProjectFolder(workbench.root)
 
     def call(arguments: EditFile) -> str:
         text = read_text(project, arguments.path)
@@ -42,6 +44,9 @@ def edit_tool(project: ProjectFolder) -> Tool[EditFile]:
         "unless replace_all is set. Line endings and encoding stay as they are.",
         arguments=EditFile,
         call=call,
+        path="path",
+        editable="new",
+        preview=lambda arguments: diff(arguments.old, arguments.new, arguments.path),
     )
 
 

@@ -1,15 +1,12 @@
 """`read_file` and `write_file`."""
 
-from pathlib import Path
-from typing import Any
-
 from pydantic import Field
 
 from foundry.errors import ToolError
 from foundry.tools.base import Arguments, Tool
-from foundry.tools.edit import edit_tool
 from foundry.tools.paths import ProjectFolder
-from foundry.tools.text import Text, read_text
+from foundry.tools.text import Text, diff, read_text
+from foundry.tools.toolset import Workbench
 
 MAX_SHOWN_BYTES = 24_000
 MAX_LINE_CHARS = 2_000
@@ -31,14 +28,55 @@ class WriteFile(Arguments):
     executable: bool = Field(False, description="Make it executable, for scripts.")
 
 
-def file_tools(root: Path) -> dict[str, Tool[Any]]:
-    """`read_file`, `write_file` and `edit_file` for the project at `root`."""
-    project = ProjectFolder(root)
-    tools: list[Tool[Any]] = [_read_tool(project), _write_tool(project), edit_tool(project)]
-    return {tool.name: tool for tool in tools}
+def read_file(workbench: Workbench) -> Tool[ReadFile]:
+    """The tool `read_file`."""
+    project = ProjectFolder(workbench.root)
+
+    def call(arguments: ReadFile) -> str:
+        return excerpt(read_text(project, arguments.path), arguments.offset, arguments.limit)
+
+    return Tool(
+        name="read_file",
+        description="Read a text file. A long one is shown in part; the first line then says "
+        "which lines these are and how to read on. Line endings are shown as LF.",
+        arguments=ReadFile,
+        call=call,
+        reads_only=True,
+        path="path",
+    )
 
 
-def shown(text: Text, offset: int, limit: int) -> str:
+def write_file(workbench: Workbench) -> Tool[WriteFile]:
+    """The tool `write_file`."""
+    project = ProjectFolder(workbench.root)
+
+    def call(arguments: WriteFile) -> str:
+        data = Text(arguments.content).encode()
+        old = project.replace(arguments.path, data, executable=arguments.executable)
+        if old is None:
+            return f"Created {arguments.path} ({len(data):,} bytes)."
+        return f"Replaced {arguments.path} ({old:,} bytes before, {len(data):,} now)."
+
+    def preview(arguments: WriteFile) -> str:
+        try:
+            old = read_text(project, arguments.path).content
+        except ToolError:  # new, binary or closed: the call itself will say so
+            old = ""
+        return diff(old, arguments.content, arguments.path)
+
+    return Tool(
+        name="write_file",
+        description="Create a file or replace a whole one; folders are made as needed. To "
+        "change a part of a file, use edit_file.",
+        arguments=WriteFile,
+        call=call,
+        path="path",
+        editable="content",
+        preview=preview,
+    )
+
+
+def excerpt(text: Text, offset: int, limit: int) -> str:
     """Lines `offset` .. of a text within the caps; a first line tells when that isn't all."""
     lines = text.content.replace("\r\n", "\n").split("\n")
     if lines[-1] == "":
@@ -54,36 +92,6 @@ def shown(text: Text, offset: int, limit: int) -> str:
         return body
     more = f"; read on with offset={last + 1}" if last < len(lines) else ""
     return f"[lines {offset}-{last} of {len(lines)}{more}]\n{body}"
-
-
-def _read_tool(project: ProjectFolder) -> Tool[ReadFile]:
-    def call(arguments: ReadFile) -> str:
-        return shown(read_text(project, arguments.path), arguments.offset, arguments.limit)
-
-    return Tool(
-        name="read_file",
-        description="Read a text file. A long one is shown in part; the first line then says "
-        "which lines these are and how to read on. Line endings are shown as LF.",
-        arguments=ReadFile,
-        call=call,
-    )
-
-
-def _write_tool(project: ProjectFolder) -> Tool[WriteFile]:
-    def call(arguments: WriteFile) -> str:
-        data = Text(arguments.content).encode()
-        old = project.replace(arguments.path, data, executable=arguments.executable)
-        if old is None:
-            return f"Created {arguments.path} ({len(data):,} bytes)."
-        return f"Replaced {arguments.path} ({old:,} bytes before, {len(data):,} now)."
-
-    return Tool(
-        name="write_file",
-        description="Create a file or replace a whole one; folders are made as needed. To "
-        "change a part of a file, use edit_file.",
-        arguments=WriteFile,
-        call=call,
-    )
 
 
 def _shortened(line: str) -> str:

@@ -3,13 +3,14 @@
 import json
 import re
 from collections.abc import Callable, Iterable, Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 from pydantic import Field
 
-from foundry.errors import ToolError
+from foundry.errors import ProjectError, ToolError
 from foundry.schema.memory import RECALL, Filter, Head, MemoryEntry, Sought
 from foundry.tools.base import Arguments, Tool
+from foundry.tools.toolset import Workbench
 
 NAME = RECALL
 BUDGET = 4_000
@@ -80,7 +81,15 @@ def recall_tool(
         "ids. By the number of a turn of this conversation, by id, or by keywords.",
         RecallArguments,
         call,
+        reads_only=True,
     )
+
+
+def recall_context(workbench: Workbench) -> Tool[Any]:
+    """The tool `recall_context` over the run's memory; raises ProjectError where there is none."""
+    if workbench.recall is None:
+        raise ProjectError("there is no memory that recall_context could read")
+    return workbench.recall()
 
 
 def recalled(

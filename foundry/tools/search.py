@@ -1,29 +1,21 @@
 """`list_files` and `search_text`: the project through git's view, so without what it ignores."""
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
-from pathlib import Path
-from typing import Any, Protocol
 
 from pydantic import Field
 
 from foundry.errors import ProjectError, ToolError
 from foundry.tools.base import Arguments, Tool
 from foundry.tools.paths import ProjectFolder, hidden
+from foundry.tools.toolset import Grep, Workbench
 
 MAX_FILES = 400
 MAX_HITS = 200
 MAX_HIT_CHARS = 300
 MAX_SHOWN_CHARS = 24_000
 _HIT = re.compile(r"(?P<path>.+?):(?P<line>\d+):(?P<text>.*)", re.DOTALL)
-
-
-class Grep(Protocol):
-    """Searches tracked and untracked text files: lines `path:line:text`, paths from the root."""
-
-    def __call__(self, pattern: str, path: str, *, regex: bool, ignore_case: bool) -> Sequence[str]:
-        """Find `pattern` below `path`; ProjectError when it is no valid expression."""
 
 
 class ListFiles(Arguments):
@@ -42,22 +34,13 @@ class SearchText(Arguments):
     ignore_case: bool = Field(False, description="Find upper and lower case alike.")
 
 
-def search_tools(
-    root: Path, list_paths: Callable[[], Iterable[str]], grep: Grep
-) -> dict[str, Tool[Any]]:
-    """`list_files` and `search_text` for the project at `root`.
+def list_files(workbench: Workbench) -> Tool[ListFiles]:
+    """The tool `list_files`."""
+    project = ProjectFolder(workbench.root)
 
-    `list_paths` gives the project's files, relative to the root, without ignored ones.
-    """
-    project = ProjectFolder(root)
-    tools: list[Tool[Any]] = [_list_tool(project, list_paths), _search_tool(project, grep)]
-    return {tool.name: tool for tool in tools}
-
-
-def _list_tool(project: ProjectFolder, list_paths: Callable[[], Iterable[str]]) -> Tool[ListFiles]:
     def call(arguments: ListFiles) -> str:
         place = _existing(project, arguments.path)
-        visible = sorted(path for path in list_paths() if not hidden(path))
+        visible = sorted(path for path in workbench.list_paths() if not hidden(path))
         below = [path for path in visible if _is_below(path, place)]
         found = [path for path in below if _matches(path, arguments.pattern)]
         if not found:
@@ -74,15 +57,20 @@ def _list_tool(project: ProjectFolder, list_paths: Callable[[], Iterable[str]]) 
         "matches names in every folder; * also matches slashes.",
         arguments=ListFiles,
         call=call,
+        reads_only=True,
+        path="path",
     )
 
 
-def _search_tool(project: ProjectFolder, grep: Grep) -> Tool[SearchText]:
+def search_text(workbench: Workbench) -> Tool[SearchText]:
+    """The tool `search_text`."""
+    project = ProjectFolder(workbench.root)
+
     def call(arguments: SearchText) -> str:
         if set(arguments.pattern) & set("\0\n\r"):
             raise ToolError("the pattern has several lines", hint="Search for one of them")
         place = _existing(project, arguments.path)
-        hits = _hits(_grepped(grep, arguments, place))
+        hits = _hits(_grepped(workbench.grep, arguments, place))
         if not hits:
             return _nothing_found(arguments)
         shown = _fitting(hits[:MAX_HITS])
@@ -97,6 +85,8 @@ def _search_tool(project: ProjectFolder, grep: Grep) -> Tool[SearchText]:
         "are `path:line: text`. The pattern is taken literally unless regex is set.",
         arguments=SearchText,
         call=call,
+        reads_only=True,
+        path="path",
     )
 
 

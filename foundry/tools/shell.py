@@ -1,14 +1,11 @@
 """`run_command`: the shell, through a sandbox."""
 
-from pathlib import Path
-from typing import Any
-
 from pydantic import Field
 
 from foundry.errors import ToolError
-from foundry.sandbox.base import Sandbox
 from foundry.schema.command import CommandLimits, CommandResult
 from foundry.tools.base import Arguments, Tool, ToolResult
+from foundry.tools.toolset import Workbench
 
 
 class RunCommand(Arguments):
@@ -20,17 +17,19 @@ class RunCommand(Arguments):
     )
 
 
-def command_tools(root: Path, sandbox: Sandbox, limits: CommandLimits) -> dict[str, Tool[Any]]:
-    """`run_command` in the project at `root`; `limits` are the most that the model may ask for."""
+def run_command(workbench: Workbench) -> Tool[RunCommand]:
+    """The tool `run_command`."""
+    limits = workbench.limits
 
     def call(arguments: RunCommand) -> ToolResult:
         if not arguments.command.strip():
             raise ToolError("the command is empty", hint="Give a shell command")
         wall = min(arguments.timeout_seconds or limits.wall_seconds, limits.wall_seconds)
         allowed = limits.model_copy(update={"wall_seconds": wall})
-        return told(sandbox.run(arguments.command, cwd=root, limits=allowed), limits)
+        result = workbench.sandbox.run(arguments.command, cwd=workbench.root, limits=allowed)
+        return _answer(result, limits)
 
-    tool = Tool(
+    return Tool(
         name="run_command",
         description="Run a shell command in the project's root. Output and errors come "
         "together, the exit code last. There is no terminal and no input; whatever still runs "
@@ -38,11 +37,12 @@ def command_tools(root: Path, sandbox: Sandbox, limits: CommandLimits) -> dict[s
         f"{limits.idle_seconds:.0f} s without output.",
         arguments=RunCommand,
         call=call,
+        command="command",
+        editable="command",
     )
-    return {tool.name: tool}
 
 
-def told(result: CommandResult, limits: CommandLimits) -> ToolResult:
+def _answer(result: CommandResult, limits: CommandLimits) -> ToolResult:
     """A result as the model reads it. A failing command is information, not an error."""
     if result.exit_code is None and not result.stopped:
         return ToolResult(f"The command was {result.output}.", is_error=True)

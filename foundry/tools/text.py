@@ -1,5 +1,6 @@
 """Text files as they are: encoding, byte order mark and line endings survive an edit."""
 
+import difflib
 import mimetypes
 from dataclasses import dataclass, replace
 
@@ -70,6 +71,13 @@ def read_text(project: ProjectFolder, path: str) -> Text:
             hint="Use run_command with a program that knows this format",
         )
     return text
+
+
+def diff(old: str, new: str, path: str) -> str:
+    """A change of a file as a unified diff; without an old text it is new."""
+    before, after = (text.replace("\r\n", "\n").splitlines() for text in (old, new))
+    names = (f"a/{path}" if old else "/dev/null", f"b/{path}")
+    return "\n".join(difflib.unified_diff(before, after, *names, lineterm=""))
 
 
 def _decoded(data: bytes, encoding: str, mark: bytes = b"") -> Text | None:

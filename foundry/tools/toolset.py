@@ -1,29 +1,71 @@
-"""The tools of the project's own conversations, by the names that a workflow uses."""
+"""The tools that a workflow may name, and what they are made from.
 
-from collections.abc import Callable, Iterable
+A new tool of ours is one file and one line in the table; one of an installed package is an entry
+point `tool.NAME` of the group `foundry.plugins` (foundry/plugins.py).
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
+from foundry.errors import PluginError
+from foundry.plugins import Registry
 from foundry.sandbox.base import Sandbox
 from foundry.schema.command import CommandLimits
 from foundry.tools.base import Tool
-from foundry.tools.files import file_tools
-from foundry.tools.recall import NAME as RECALL
-from foundry.tools.search import Grep, search_tools
-from foundry.tools.shell import command_tools
-
-NAMES = (
-    "read_file", "write_file", "edit_file", "list_files", "search_text", "run_command", RECALL,
-)  # fmt: skip
-"""What a step may name; a step that names none has them all, in this order."""
 
 
-def project_tools(
-    root: Path, sandbox: Sandbox, *, list_paths: Callable[[], Iterable[str]], grep: Grep
-) -> dict[str, Tool[Any]]:
-    """The tools that work in the project at `root`."""
-    return {
-        **file_tools(root),
-        **search_tools(root, list_paths, grep),
-        **command_tools(root, sandbox, CommandLimits()),
-    }
+class Grep(Protocol):
+    """Searches tracked and untracked text files: lines `path:line:text`, paths from the root."""
+
+    def __call__(self, pattern: str, path: str, *, regex: bool, ignore_case: bool) -> Sequence[str]:
+        """Find `pattern` below `path`; raises ProjectError when it is no valid expression."""
+
+
+@dataclass(frozen=True, slots=True)
+class Workbench:
+    """What the tools of one conversation work with."""
+
+    root: Path
+    """The folder of the project that they work in."""
+    sandbox: Sandbox
+    list_paths: Callable[[], Iterable[str]]
+    """Gives the project's files, relative to the root, without ignored ones."""
+    grep: Grep
+    recall: Callable[[], Tool[Any]] | None = None
+    """Makes `recall_context` over the run's memory; None where there is no memory."""
+    limits: CommandLimits = field(default_factory=CommandLimits)
+    """The most that the model may ask for when it runs a command."""
+
+
+ToolMaker = Callable[[Workbench], Tool[Any]]
+
+OURS = {
+    "read_file": "foundry.tools.files:read_file",
+    "write_file": "foundry.tools.files:write_file",
+    "edit_file": "foundry.tools.edit:edit_file",
+    "list_files": "foundry.tools.search:list_files",
+    "search_text": "foundry.tools.search:search_text",
+    "run_command": "foundry.tools.shell:run_command",
+    "recall_context": "foundry.tools.recall:recall_context",
+}
+"""The ones that a step has that names none, in this order: requests share a cached prefix."""
+
+TOOLS: Registry[ToolMaker] = Registry("tool", OURS)
+"""What a step may name. A package's tool is there only where a step names it, and rules have to
+allow it by its name (`--allow NAME`, or `allow: NAME` in the person's policy.yaml): the policies
+that ship know ours alone, so `auto` and `plan` refuse it and `ask` asks."""
+
+
+def make_tools(names: Sequence[str] | None, workbench: Workbench) -> dict[str, Tool[Any]]:
+    """The tools of these names, in this order; all of ours without names.
+
+    Raises PluginError for a name that nobody has, and for a package's tool that can't be used or
+    goes by another name than the one that rules know it by.
+    """
+    made = {name: TOOLS.get(name)(workbench) for name in (OURS if names is None else names)}
+    for name, tool in made.items():
+        if tool.name != name:
+            raise PluginError(f"the tool {name!r} calls itself {tool.name!r}")
+    return made

@@ -26,7 +26,7 @@ from foundry.store.ledger import Ledger
 from foundry.store.session_log import SessionLog
 from foundry.tools.base import Toolset
 from foundry.tools.submit import submit_tool
-from foundry.tools.toolset import project_tools
+from foundry.tools.toolset import OURS, Workbench, make_tools
 from scripts.benchmarks.figure import Figure
 from scripts.benchmarks.serving import serving
 
@@ -57,7 +57,8 @@ def measure() -> list[Figure]:
 
 def _toolset(root: Path) -> Toolset:
     sandbox = ProcessSandbox(root / "running.json")
-    tools = project_tools(root, sandbox, list_paths=list, grep=lambda *_, **__: [])
+    workbench = Workbench(root, sandbox, list_paths=list, grep=lambda *_, **__: [])
+    tools = make_tools([name for name in OURS if name != "recall_context"], workbench)
     return Toolset({**tools, "submit": submit_tool(SummarySubmission, lambda _: ())})
 
 

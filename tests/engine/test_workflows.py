@@ -17,7 +17,7 @@ from foundry.schema.events import Note
 from foundry.schema.journal import Resume, Start, StepRecord, Stop
 from foundry.schema.run import Status
 from foundry.store import runs
-from foundry.tools.toolset import NAMES as TOOLS
+from foundry.tools.toolset import OURS
 from tests.support.asked import requests_of, results
 from tests.support.builds import Built, first_user_text, git, starts
 from tests.support.crash import Child, Kill, strays
@@ -106,7 +106,7 @@ def test_a_step_that_names_no_tools_has_them_all(play: Any) -> None:
     built: Built = play(script, step("one"), step("two", tools=["read_file"]))
     tools = [[tool["name"] for tool in requests_of(built.server, name)[0]["tools"]]
              for name in ("one", "two")]  # fmt: skip
-    assert tools[0] == [*TOOLS, "note", "submit"]
+    assert tools[0] == [*OURS, "note", "submit"]
     assert tools[1] == ["read_file", "note", "submit"]
 
 

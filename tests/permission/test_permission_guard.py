@@ -11,13 +11,10 @@ from foundry.errors import DecisionNeeded
 from foundry.permission import approvals
 from foundry.permission.guard import Approve, Guard, nobody
 from foundry.permission.policy import policy
-from foundry.sandbox.process import ProcessSandbox
-from foundry.schema.command import CommandLimits
 from foundry.schema.events import Event, Judged
 from foundry.schema.permission import Answer, Effect, Mode, Policy, Question, Rule
-from foundry.tools.base import ToolResult, Toolset
-from foundry.tools.files import file_tools
-from foundry.tools.shell import command_tools
+from foundry.tools.base import Arguments, Tool, ToolResult, Toolset
+from tests.support.tools import FILES, tools_in
 
 RUN = "run-1"
 
@@ -61,12 +58,14 @@ def desk(tmp_path: Path) -> Lay:
     root = tmp_path / "project"
     root.mkdir()
 
-    def lay(rules: Policy, approve: Approve = nobody) -> Desk:
+    def lay(
+        rules: Policy, approve: Approve = nobody, more: dict[str, Tool[Any]] | None = None
+    ) -> Desk:
         events: list[Event] = []
         guard = Guard(
             rules, root, run=RUN, step="builder[1]/build", approve=approve, observe=events.append
         )
-        tools = {**file_tools(root), **command_tools(root, ProcessSandbox(), CommandLimits())}
+        tools = {**tools_in(root, *FILES, "run_command"), **(more or {})}
         return Desk(root, Toolset(guard.wrap(tools)), events)
 
     return lay
@@ -267,3 +266,44 @@ def test_the_shipped_policies(desk: Lay):
         desk(policy(Mode.ASK)).write("b", "c")
     assert desk(policy(Mode.ASK)).run("cat src/a.py").content.startswith("print(1)")
     assert desk(policy(Mode.PLAN)).run("cat src/a.py").is_error
+
+
+class Both(Arguments):
+    path: str = "a"
+    command: str = "echo hi"
+
+
+def strange(**asked: Any) -> dict[str, Tool[Any]]:
+    """A tool of an installed package."""
+    return {"strange": Tool("strange", "Of a package.", Both, lambda _: "done", **asked)}
+
+
+def test_a_packages_tool_runs_only_where_a_rule_names_it(desk: Lay):
+    for tool in (
+        strange(),
+        strange(reads_only=True),
+        strange(path="path"),
+        strange(command="command"),
+    ):
+        for mode in (Mode.AUTO, Mode.PLAN):
+            assert desk(policy(mode), more=tool).tools.run("strange", {}).is_error
+        with pytest.raises(DecisionNeeded):
+            desk(policy(Mode.ASK), more=tool).tools.run("strange", {})
+        allowed = policy(Mode.AUTO, (allow("strange"),))
+        assert desk(allowed, more=tool).tools.run("strange", {}) == ToolResult("done")
+
+
+def test_a_packages_tool_is_judged_by_its_path_and_by_its_command(desk: Lay):
+    here = desk(rules(allow("strange", paths=("src/**",))), more=strange(path="path"))
+    assert not here.tools.run("strange", {"path": "src/a"}).is_error
+    assert here.tools.run("strange", {"path": "b"}).is_error
+    given = rules(allow("strange"), ECHO)
+    here = desk(given, more=strange(command="command"))
+    assert not here.tools.run("strange", {}).is_error
+    assert here.tools.run("strange", {"command": "touch b"}).is_error
+
+
+def test_a_plan_may_use_a_packages_tool_that_only_reads(desk: Lay):
+    given = policy(Mode.PLAN, (allow("strange"),))
+    assert desk(given, more=strange()).tools.run("strange", {}).is_error
+    assert not desk(given, more=strange(reads_only=True)).tools.run("strange", {}).is_error

@@ -11,7 +11,7 @@ from foundry.permission.policy import check_tools, parse_rule, policy
 from foundry.permission.resolved_path import Places
 from foundry.permission.shell_parts import command_parts
 from foundry.schema.permission import Effect, Mode, Rule
-from foundry.tools.toolset import NAMES
+from foundry.tools.toolset import TOOLS
 
 OWN = """
 mode: ask
@@ -101,9 +101,9 @@ def test_what_is_no_rule_of_the_command_line(text: str):
 
 def test_a_rule_about_no_tool_is_an_error():
     with pytest.raises(InputError, match="no tool 'run_comand'"):
-        check_tools((parse_rule(Effect.DENY, "run_comand"),), NAMES)
+        check_tools((parse_rule(Effect.DENY, "run_comand"),), TOOLS)
     for mode in Mode:
-        check_tools(policy(mode).rules, NAMES)
+        check_tools(policy(mode).rules, TOOLS)
 
 
 BUILDS = (

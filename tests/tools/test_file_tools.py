@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 
 from foundry.tools.base import ToolResult, Toolset
-from foundry.tools.files import file_tools
+from tests.support.tools import FILES, tools_in
 
 
 class Desk:
@@ -12,7 +12,7 @@ class Desk:
 
     def __init__(self, root: Path) -> None:
         self.root = root
-        self._tools = Toolset(file_tools(root))
+        self._tools = Toolset(tools_in(root, *FILES))
 
     def result(self, tool: str, **arguments: Any) -> ToolResult:
         return self._tools.run(tool, arguments)

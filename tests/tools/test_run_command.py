@@ -3,14 +3,13 @@ from typing import Any
 
 import pytest
 
-from foundry.sandbox.process import ProcessSandbox
 from foundry.schema.command import CommandLimits
 from foundry.tools.base import ToolResult, Toolset
-from foundry.tools.shell import command_tools
+from tests.support.tools import tools_in
 
 
 def run(root: Path, command: str, limits: CommandLimits | None = None, **more: Any) -> ToolResult:
-    tools = command_tools(root, ProcessSandbox(), limits or CommandLimits())
+    tools = tools_in(root, "run_command", limits=limits or CommandLimits())
     return Toolset(tools).run("run_command", {"command": command, **more})
 
 

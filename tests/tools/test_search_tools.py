@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from foundry.errors import ProjectError
-from foundry.tools.base import ToolResult, Toolset
-from foundry.tools.search import search_tools
+from foundry.tools.base import ToolResult
+from tests.support.tools import tools_in
 
 
 class Repository:
@@ -32,7 +32,8 @@ class Repository:
         ).splitlines()
 
     def run(self, tool: str, **arguments: Any) -> ToolResult:
-        return Toolset(search_tools(self.root, self.paths, self.grep)).run(tool, arguments)
+        tools = tools_in(self.root, tool, list_paths=self.paths, grep=self.grep)
+        return tools[tool].run(arguments)
 
     def _git(self, *arguments: str) -> str:
         done = subprocess.run(
