@@ -75,14 +75,15 @@ def template_problems(template: str, folder: Path | None = None) -> Iterator[str
             waiting += [each for each in named if each not in seen]
 
 
-def as_data(text: object, name: str) -> str:
+def as_data(text: object, name: object) -> str:
     """Delimit what comes from files, commands or models, so that it reads as data.
 
     The closing tag can't occur inside: content that holds it, in whatever case and spacing, is
-    defused. A name (of a file, perhaps) stays within its quotes and on its line.
+    defused. A name (of a file, perhaps) stays within its quotes and on its line. Whatever delimits
+    data for a prompt does it by this function.
     """
     defused = _CLOSING.sub(r"<\\/data", str(text))
-    return f'<data name="{_named(name)}">\n{defused.strip()}\n</data>'
+    return f'<data name="{_named(str(name))}">\n{defused.strip()}\n</data>'
 
 
 def _named(name: str) -> str:

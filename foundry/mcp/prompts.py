@@ -1,11 +1,11 @@
 """The phase prompts as MCP prompts: what Foundry tells its own models, to read or to use.
 
 What is not given stays visible as `{{ name }}`; nothing of a template is hidden for want of a
-value. The templates are ours, what is filled in is only ever data.
+value. The templates are ours; what is filled in is only ever data, delimited as in a conversation.
 """
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -15,11 +15,9 @@ from jinja2 import ChainableUndefined, Environment, FileSystemLoader, TemplateEr
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from foundry.config import resources
+from foundry.context.templates import CACHE_MARK, as_data
 from foundry.mcp.refusal import Refusal
 from foundry.schema.workflow import Step
-
-MARK = "<!-- cache -->"
-"""A line for the engine: what stands above it is the same for several conversations."""
 
 JSON_BEGINS = ("{", "[")
 
@@ -69,7 +67,7 @@ def render(name: str, arguments: Mapping[str, str]) -> str:
     except (TemplateError, TypeError, ValueError, ArithmeticError) as error:
         hint = "Objects and lists are given as JSON; leave out what you don't have"
         raise Refusal("invalid-arguments", f"{name}: {error}", hint=hint) from error
-    lines = (line for line in text.split("\n") if line != MARK)
+    lines = (line for line in text.split("\n") if line != CACHE_MARK)
     return "\n".join(lines).strip() + "\n"
 
 
@@ -124,12 +122,6 @@ def _value(text: str) -> Any:
     return text
 
 
-def _data(text: object, name: str) -> str:
-    """As in a conversation: delimited, and what looks like the closing tag defused."""
-    defused = str(text).replace("</data", "<\\/data")
-    return f'<data name="{name}">\n{defused.strip()}\n</data>'
-
-
 @lru_cache(maxsize=2)
 def _all(folder: Path) -> tuple[PhasePrompt, ...]:
     environment = _environment(folder)
@@ -168,6 +160,5 @@ def _environment(folder: Path) -> Environment:
         lstrip_blocks=True,
         autoescape=False,
     )
-    data: Callable[[object, str], str] = _data
-    environment.filters["data"] = data
+    environment.filters["data"] = as_data
     return environment
