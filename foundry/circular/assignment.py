@@ -1,12 +1,139 @@
-"""From what a person gave to the assignment of a run, and whether they changed it since."""
+"""What a person asks for: prompt, base context and settings; read, checked and found unchanged.
 
+The assignment is journalled with hashes, and intact() compares them before every iteration.
+"""
+
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
-from foundry.circular.base_context import fingerprint, parse_base_context
-from foundry.circular.state_schema import MESSAGE, Assignment, Settings, Source
+from pydantic import ValidationError
+
+from foundry.circular.partitions import parts_of
+from foundry.circular.schema import MESSAGE, Assignment, BaseContext, Settings, Source
 from foundry.engine.workspace import check_spec
 from foundry.errors import ArtifactError, InputError
+from foundry.schema.base import Value
+from foundry.store.project import FOLDER
+from foundry.workflow.problem import json_path, meant, shown
+from foundry.workflow.reading.read_yaml import read_yaml
+
+_NAMES = {"migration_history": "history", "task_objective": "objective"}
+"""The seed's own names of fields, and what they are here."""
+
+_HINT = (
+    "A base context has project (name), objective (primary), and may have history, constraints "
+    "and parts"
+)
+
+
+def parse_base_context(text: str, file: str) -> BaseContext:
+    """The base context in a YAML text; raises ArtifactError that names `file`, field and reason."""
+    read = read_yaml(text, dates=True)
+    if read.findings:
+        first = read.findings[0]
+        raise ArtifactError(file, _field(first.loc), first.message, hint=_HINT)
+    raw = read.value
+    if isinstance(raw, dict) and list(raw) == ["base_context"]:
+        raw = raw["base_context"]
+    if not isinstance(raw, dict):
+        raise ArtifactError(file, "", f"is {shown(raw)} and no base context", hint=_HINT)
+    return _validated(_renamed(raw, file), file)
+
+
+def fingerprint(value: Value | str) -> str:
+    """The SHA-256 of a text or a value, to notice that it changed between iterations."""
+    text = value if isinstance(value, str) else value.model_dump_json()
+    return sha256(text.encode()).hexdigest()
+
+
+def _renamed(raw: Mapping[str, Any], file: str) -> dict[str, Any]:
+    result: dict[str, Any] = {}
+    for key, value in raw.items():
+        name = _NAMES.get(key, key)
+        if name in result:
+            raise ArtifactError(file, key, f"is given twice: it is the same as {name!r}")
+        result[name] = value
+    return result
+
+
+def _validated(raw: dict[str, Any], file: str) -> BaseContext:
+    try:
+        return BaseContext.model_validate(raw)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_context=False)[0]
+        loc = tuple(first["loc"])
+        raise ArtifactError(file, _field(loc), _reason(first, loc), hint=_HINT) from error
+
+
+def _field(loc: tuple[str | int, ...]) -> str:
+    return json_path(loc).removeprefix("$").removeprefix(".")
+
+
+def _reason(first: Mapping[str, Any], loc: tuple[str | int, ...]) -> str:
+    match first["type"]:
+        case "missing":
+            return "is missing"
+        case "extra_forbidden":
+            known = BaseContext.model_fields if len(loc) == 1 else ()
+            return "is no field of a base context" + meant(str(loc[-1]), tuple(known))
+    return f"{str(first['msg']).removeprefix('Value error, ')} (it is {shown(first['input'])})"
+
+
+ROLES = ("builder", "doubter")
+"""Whose threads circular.yaml has."""
+
+MOST_MODELS = 8
+
+
+def models_in(text: str | None) -> tuple[str, ...]:
+    """The models of `--model A,B,...`, as they were given; raises InputError for what is none."""
+    if text is None:
+        return ()
+    names = tuple(name.strip() for name in text.split(","))
+    if not all(names):
+        raise InputError(f"--model {text!r} has an empty name", hint="Like --model A,B")
+    twice = next((name for name in names if names.count(name) > 1), "")
+    if twice:
+        raise InputError(f"--model names {twice} twice", hint="Name each model once")
+    if len(names) > MOST_MODELS:
+        raise InputError(f"--model names {len(names)} models, more than {MOST_MODELS}")
+    return names
+
+
+def role_models(models: Sequence[str]) -> dict[str, str]:
+    """The models of a rotation by the roles in which they answer: `builder:2` is the second."""
+    return {f"{role}:{place}": name for role in ROLES for place, name in enumerate(models, 1)}
+
+
+def check_roles(models: Sequence[str], given: Mapping[str, str]) -> None:
+    """Raise InputError where one role has both a model of its own and several in turn."""
+    if len(models) > 1 and (twice := next((role for role in ROLES if role in given), "")):
+        raise InputError(
+            f"--model names several models, and --model-for one of them for {twice}",
+            hint="Leave one of the two out",
+        )
+
+
+def check_settings(assignment: Assignment) -> None:
+    """Raise InputError for settings that could never come into effect."""
+    settings = assignment.settings
+    parts, source = parts_of(assignment.base_context, assignment.prompt)
+    if settings.parallel > 1 and len(parts) < 2:
+        raise InputError(
+            f"--parallel {settings.parallel}: there are {len(parts)} parts in {source}, and nothing"
+            " to work on side by side",
+            hint="Name parts: in the base context, or items `- [ ] ...` or globs, one a line, in "
+            "the prompt",
+        )
+    if settings.progressive and assignment.base_context is None:
+        raise InputError(
+            "--progressive shrinks the base context, and there is none",
+            hint="Give one with --context FILE.yaml",
+        )
+
 
 SUFFIXES = (".md", ".txt", ".j2", ".prompt")
 """A PROMPT of one word that ends like this is meant to be a file."""
@@ -138,3 +265,29 @@ def _context_now(file: str) -> str:
         return fingerprint(parse_base_context(given.text, given.file))
     except (InputError, ArtifactError):
         return ""
+
+
+WHERE = f"{FOLDER}/journal.jsonl"
+
+
+def intact(assignment: Assignment | None) -> Assignment | None:
+    """The assignment; raises ArtifactError when its prompt or base context is not what it was."""
+    if assignment is None:
+        return None
+    if fingerprint(assignment.prompt) != assignment.prompt_source.sha256:
+        raise _tampered("circular_assignment.prompt")
+    context, source = assignment.base_context, assignment.context_source
+    if (context is None) != (source is None):
+        raise _tampered("circular_assignment.base_context")
+    if context and source and fingerprint(context) != source.sha256:
+        raise _tampered("circular_assignment.base_context")
+    return assignment
+
+
+def _tampered(field: str) -> ArtifactError:
+    return ArtifactError(
+        WHERE,
+        field,
+        "its hash is not the one that was journalled with it: somebody changed it",
+        hint=f"`git log -p -- {WHERE}` shows where; begin a new run with what you want",
+    )

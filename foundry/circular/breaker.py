@@ -20,10 +20,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 from itertools import chain
 
+from foundry.circular.diff_stats import grew, hides_failures, shrank
 from foundry.circular.failures import extent, is_opaque, steady
 from foundry.circular.metrics import gains, ledger, work
 from foundry.circular.schema import Failure, IterationState
-from foundry.circular.shrinking import grew, hides_failures, shrank
 
 ITERATIONS = 3
 """`k`, where nobody chose one."""

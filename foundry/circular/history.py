@@ -8,9 +8,8 @@ import re
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
 
-from foundry.circular.recovery import recovered
-from foundry.circular.schema import Issue, IterationState, IterationStatus
-from foundry.circular.state_schema import Assignment, Mark, Report
+from foundry.circular.schema import Assignment, Issue, IterationState, IterationStatus, Mark, Report
+from foundry.circular.verdicts import recovered
 from foundry.schema.journal import Attempt, Entry, Resume, Start, StepRecord
 
 MARK = "circular"

@@ -4,24 +4,32 @@ A claim that nothing measured speaks against is left for the doubting threads. T
 threads that are blocked and two endings that nobody can read end the loop, or ask a person.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 from hashlib import sha256
 
 from foundry.circular.breaker import Trip, TripKind, tripped
-from foundry.circular.changes import summarise
-from foundry.circular.ended import ended
+from foundry.circular.diff_stats import summarise
 from foundry.circular.failures import issues_between, read_failures, reported
 from foundry.circular.history import ASSIGNMENT, MARK, last_mark, mark_of, states_of
-from foundry.circular.metrics import work
-from foundry.circular.recovery import ErrorType, recovery
-from foundry.circular.schema import Issue, IterationState, IterationStatus, Submission
-from foundry.circular.state_schema import Mark, Measure, Report
+from foundry.circular.metrics import completion, counted, work
+from foundry.circular.schema import (
+    Issue,
+    IterationState,
+    IterationStatus,
+    Mark,
+    Measure,
+    Report,
+    Submission,
+)
 from foundry.circular.verdicts import (
     Claim,
+    ErrorType,
     Settled,
     Verification,
     claim_in_words,
     claim_of,
+    recovery,
     settle,
 )
 from foundry.engine.checks import checked
@@ -30,6 +38,7 @@ from foundry.engine.result import Result
 from foundry.engine.step_context import StepContext
 from foundry.errors import DecisionNeeded, WorkflowError
 from foundry.schema.checks import CheckResult
+from foundry.schema.events import IterationEnded
 from foundry.schema.journal import Entry, Resume
 from foundry.store.git.repository import Repository
 from foundry.store.project import FOLDER
@@ -69,6 +78,29 @@ def own_tree(repository: Repository, revision: str = "HEAD") -> str:
     lines = repository.run("ls-tree", revision).splitlines()
     kept = "\n".join(line for line in lines if not line.endswith(f"\t{FOLDER}"))
     return sha256(kept.encode(errors="surrogateescape")).hexdigest()[:40]
+
+
+def ended(
+    step: str, state: IterationState, history: Sequence[IterationState], trip: str = ""
+) -> IterationEnded:
+    """An iteration, or a thread that doubted one, with what it came to."""
+    return IterationEnded(
+        step=step,
+        iteration=state.number,
+        doubt=state.kind == "doubt",
+        status=state.status,
+        reason=state.ending or state.reason,
+        context_share=state.peak_context,
+        files_changed=len(state.files_modified),
+        resolved=counted(state.issues_resolved),
+        discovered=counted(state.issues_discovered),
+        checks=len(state.checks),
+        failing=sum(1 for check in state.checks if not check.holds),
+        tokens=state.tokens,
+        seconds=state.seconds,
+        progress=round(completion(history), 4),
+        trip=trip,
+    )
 
 
 def claim_in(report: Report) -> Claim:

@@ -1,17 +1,102 @@
-"""Put the work of conversations that worked side by side together, as far as the checks allow it.
+"""Put the work of conversations that worked side by side together, as far as the checks allow.
 
 All of it first, and one run of the checks: only where that makes something worse is each taken by
-itself. What does not fit, or breaks what held before, stays out and is kept in a ref.
+itself. What does not fit, or breaks what held before, stays out and is kept in a ref. The reports
+and the spending of the conversations become those of one iteration.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
 
 from foundry.circular.failures import issues_between, read_failures
 from foundry.circular.history import states_of
 from foundry.circular.metrics import work
-from foundry.circular.schema import Failure
+from foundry.circular.partitions import merged
+from foundry.circular.schema import Failure, IterationState, PartitionReport, Report
+from foundry.conversation.brief import Outcome
 from foundry.engine.checks import checked
 from foundry.engine.step_context import StepContext
+from foundry.schema.journal import Spend, Thought
+from foundry.schema.messages import Usage
+
+Said = tuple[PartitionReport, Report | None]
+"""A conversation: what became of its work, and what it reported, if anything can be kept."""
+
+
+def together(said: Sequence[Said], reason: str, at: datetime) -> Report:
+    """The report of the iteration; raises ValueError where none of them reported anything.
+
+    What is not in the result was not resolved: it is left to do.
+    """
+    reports = [report for _, report in said if report]
+    whole = merged(1, [_state(report, at) for report in reports]).state
+    kept = [report for told, report in said if told.merged and report]
+    left = [f"{told.title}: {told.why}" for told, _ in said if not told.merged]
+    endings = dict.fromkeys(told.ending for told, _ in said)
+    return reports[0].model_copy(
+        update={
+            "ending": next(iter(endings)) if len(endings) == 1 else whole.reason,
+            "reason": whole.reason,
+            "verdict": "more" if left else whole.verdict,
+            "evidence": "\n".join(
+                f"{told.title}: {report.evidence or report.said}" for told, report in said if report
+            ),
+            "said": "\n".join(report.said for report in reports if report.said),
+            "remaining": (*_all(report.remaining for report in kept), *left),
+            "resolved": _all(report.resolved for report in kept),
+            "found": _all(report.found for report in reports),
+            "parts_done": _all(report.parts_done for report in kept),
+            "errors": whole.errors,
+            "reasons": {**reports[0].reasons, "partitions": reason},
+            "proposal": next((report.proposal for report in kept if report.proposal), None),
+            "partitions": tuple(told for told, _ in said),
+        }
+    )
+
+
+def joint(outcomes: Sequence[Outcome], more: Sequence[Spend] = ()) -> Outcome:
+    """The outcome of all: what they spent in sum, and the fullest of their windows.
+
+    `more` was spent by those that came to no outcome.
+    """
+    spends = [*(outcome.spend for outcome in outcomes), *more]
+    fullest = max(spends, key=lambda spend: spend.context_share)
+    costs = [spend.cost_usd for spend in spends]
+    thought = Thought()
+    for spend in spends:
+        one = spend.reflection
+        thought = thought.plus(one.usage, one.cost_usd, one.rounds)
+    spend = Spend(
+        usage=sum((spend.usage for spend in spends), start=Usage()),
+        cost_usd=None if None in costs else round(sum(cost or 0.0 for cost in costs), 6),
+        turns=sum(spend.turns for spend in spends),
+        seconds=max(spend.seconds for spend in spends),
+        peak_tokens=fullest.peak_tokens,
+        window=fullest.window,
+        model=", ".join(dict.fromkeys(outcome.spend.model for outcome in outcomes)),
+        conversation=spends[0].conversation,
+        reflection=thought,
+    )
+    rejections = tuple(each for outcome in outcomes for each in outcome.rejections)
+    failure = next((outcome.failure for outcome in outcomes if outcome.failure), None)
+    whole = replace(outcomes[0], spend=spend, rejections=rejections, failure=failure)
+    return replace(whole, submission=None, known="")
+
+
+def _state(report: Report, at: datetime) -> IterationState:
+    return IterationState(
+        number=1,
+        started_at=at,
+        reason=report.reason,
+        verdict=report.verdict,
+        errors=report.errors,
+    )
+
+
+def _all(several: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(each for some in several for each in some))
+
 
 SHOWN = 5
 

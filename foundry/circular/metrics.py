@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from foundry.circular.diff_stats import hides_failures
 from foundry.circular.failures import extent
 from foundry.circular.schema import (
     CompletionStatus,
@@ -18,7 +19,6 @@ from foundry.circular.schema import (
     IterationStatus,
     ProgressState,
 )
-from foundry.circular.shrinking import hides_failures
 from foundry.schema.base import Value
 
 PER_TOKENS = 1_000_000

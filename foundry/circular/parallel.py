@@ -1,7 +1,7 @@
 """An iteration as several conversations side by side, each on parts of its own (`--parallel`).
 
 Each has a work tree of its own and an equal share of the money that is left; they run in threads.
-When all have ended, their work is merged into the run's work tree (merging.py), and the iteration
+When all have ended, their work is merged into the run's work tree (merge.py), and the iteration
 is one step of the journal and one commit like any other. What could not be merged is kept in a ref
 and is due in the next iteration, alone, on what the others made.
 """
@@ -12,15 +12,12 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
 
-from foundry.circular.contract import worked
 from foundry.circular.history import MARK, PARTITION, assignment_of
-from foundry.circular.merge import merge
-from foundry.circular.partitions import Partition, Partitioning, partitions
-from foundry.circular.parts import alone, done_parts
+from foundry.circular.merge import joint, merge, together
+from foundry.circular.partitions import Partition, Partitioning, alone, done_parts, partitions
 from foundry.circular.prompt_values import announce
-from foundry.circular.schema import PartitionReport
-from foundry.circular.state_schema import Mark, Report
-from foundry.circular.together import joint, together
+from foundry.circular.schema import Mark, PartitionReport, Report
+from foundry.circular.steps import worked
 from foundry.engine import gates
 from foundry.engine.notes import Notebook
 from foundry.engine.perform import Means, Performed, perform

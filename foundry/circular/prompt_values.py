@@ -8,7 +8,8 @@ from collections.abc import Collection, Sequence
 from textwrap import indent
 from typing import Any
 
-from foundry.circular.assignment import assigned, notice
+from foundry.circular.adaptation import HALF, MOST, doubt_of, setup_of
+from foundry.circular.assignment import assigned, intact, notice
 from foundry.circular.history import (
     PARTITION,
     assignment_of,
@@ -18,13 +19,9 @@ from foundry.circular.history import (
     reverted_of,
     states_of,
 )
-from foundry.circular.intact import intact
 from foundry.circular.metrics import work
-from foundry.circular.parts import unmerged
-from foundry.circular.progressive import HALF, MOST
-from foundry.circular.schema import BaseContext, IterationState
-from foundry.circular.state_schema import Assignment, Report
-from foundry.circular.tuning import doubt_of, setup_of
+from foundry.circular.partitions import unmerged
+from foundry.circular.schema import Assignment, BaseContext, IterationState, Report
 from foundry.engine.step_context import StepContext
 from foundry.schema.events import IterationStarted, Note
 from foundry.schema.journal import StepRecord
@@ -45,7 +42,7 @@ RULE = (
     f"{HALF:.0%} of the known issues are resolved, the history itself at {MOST:.0%}; and "
     "everything is back after an iteration that resolved nothing."
 )
-"""How a progressive context shrinks (progressive.py), for who is told so."""
+"""How a progressive context shrinks (adaptation.py), for who is told so."""
 
 
 def circular_values(ctx: StepContext) -> dict[str, Any]:

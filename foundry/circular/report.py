@@ -1,13 +1,35 @@
-"""The final completion report, with the seed's metrics. Pure."""
+"""What of a circular run stands in .context-foundry/circular/: rendered from the journal. Pure.
+
+state.json has the seed's contents, for people and programs; report.md the seed's metrics. Nothing
+here is ever read back: what is damaged or edited is written anew with the next step.
+"""
 
 from collections.abc import Sequence
 
-from foundry.circular.history import left_of, measured, standing, states_of
-from foundry.circular.metrics import CircularMetrics, counted, final_metrics, work
-from foundry.circular.prompts import prompts_of
-from foundry.circular.schema import Issue, IterationState, IterationStatus
-from foundry.circular.state_schema import Progress
-from foundry.schema.journal import Entry, Stop
+from foundry.circular.assignment import fingerprint
+from foundry.circular.history import (
+    assignment_of,
+    last_mark,
+    left_of,
+    measured,
+    reverted_of,
+    standing,
+    states_of,
+)
+from foundry.circular.metrics import CircularMetrics, counted, final_metrics, progress_state, work
+from foundry.circular.prompt_values import rendered
+from foundry.circular.prompt_versions import prompts_of
+from foundry.circular.schema import (
+    CircularState,
+    CompletionStatus,
+    Issue,
+    IterationState,
+    IterationStatus,
+    Progress,
+)
+from foundry.schema.journal import Entry, Start, Stop
+from foundry.schema.workflow import LoopStep, Workflow
+from foundry.store.artifacts import to_json
 
 MAX_ISSUES = 100
 
@@ -131,3 +153,80 @@ def _open(entries: tuple[Entry, ...], states: Sequence[IterationState]) -> tuple
     failing = (f"{check.name}: {check.verdict}" for check in last[0].checks if not check.holds)
     told = (*failing, *(issue.description for issue in found.values()), *left_of(entries))
     return tuple(dict.fromkeys(told))[:MAX_ISSUES]
+
+
+STATE = "circular/state.json"
+PROMPT = "circular/prompt.md"
+PROMPTS = "circular/prompts.json"
+"""Every version of the prompt, with what became of it; prompt.md is always the person's own."""
+BASE = "circular/base-context.md"
+REPORT = "circular/report.md"
+
+
+def circular_views(workflow: Workflow, entries: tuple[Entry, ...]) -> dict[str, str]:
+    """The artifacts after the last of `entries`."""
+    state = state_of(workflow, entries)
+    views = {STATE: to_json(state), PROMPT: _prompt(entries) + "\n"}
+    assignment, prompts = assignment_of(entries), prompts_of(entries)
+    if assignment and assignment.base_context:
+        views[BASE] = rendered(assignment.base_context) + "\n"
+    if assignment and prompts and assignment.settings.refine:
+        views[PROMPTS] = to_json(prompts.history)
+    last = entries[-1]
+    if isinstance(last, Stop):
+        views[REPORT] = completion_report(state.progress_state, entries, last)
+    return views
+
+
+def state_of(workflow: Workflow, entries: tuple[Entry, ...]) -> CircularState:
+    """The state that a journal tells of."""
+    states = states_of(entries)
+    total = most_iterations(workflow)
+    status = completion_status(entries, states)
+    progress = progress_state(measured(standing(states, entries)), total, status=status)
+    assignment, prompts = assignment_of(entries), prompts_of(entries)
+    return CircularState(
+        run=entries[0].run,
+        progress_state=Progress(
+            total_iterations=total,
+            completed_iterations=len(work(states)),
+            overall_progress=progress.overall_progress,
+            completion_status=progress.completion_status,
+        ),
+        iteration_history=tuple(map(_short, states)),
+        base_context_hash=assignment.context_source.sha256
+        if assignment and assignment.context_source
+        else "",
+        circular_prompt_hash=prompts.active.sha256 if prompts else fingerprint(_prompt(entries)),
+    )
+
+
+def most_iterations(workflow: Workflow) -> int:
+    """How many iterations a run may have."""
+    loops = (step.loop for step in workflow.steps if isinstance(step, LoopStep))
+    return next((loop.max_iterations for loop in loops), 0)
+
+
+def completion_status(
+    entries: tuple[Entry, ...], states: tuple[IterationState, ...]
+) -> CompletionStatus:
+    """Complete only when the claim withstood its doubts; blocked when a breaker ended it."""
+    last = work(states)[-1] if work(states) else None
+    if last and last.status is IterationStatus.SUCCESS and not reverted_of(entries):
+        return "complete"
+    measure = last_mark(entries).measure
+    tripped = measure is not None and bool(measure.trip)
+    return "blocked" if tripped or (last and last.verdict == "blocked") else "in_progress"
+
+
+def _prompt(entries: tuple[Entry, ...]) -> str:
+    assignment = assignment_of(entries)
+    return assignment.prompt if assignment else next(
+        entry.spec for entry in entries if isinstance(entry, Start)
+    )  # fmt: skip
+
+
+def _short(state: IterationState) -> IterationState:
+    """Without the output of checks, which the journal has."""
+    checks = tuple(check.model_copy(update={"output": ""}) for check in state.checks)
+    return state.model_copy(update={"checks": checks})

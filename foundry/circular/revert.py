@@ -3,8 +3,8 @@
 import re
 from pathlib import Path
 
-from foundry.circular.handover import WHOLE
 from foundry.circular.history import REVERTED, assignment_of, mark_of, reverted_of
+from foundry.circular.session import WHOLE
 from foundry.engine.accept import accept
 from foundry.engine.contracts import views_of
 from foundry.engine.pinned_workflow import kept

@@ -48,7 +48,7 @@ def command() -> None:
 
 
 def _message_template() -> str:
-    from foundry.circular.state_schema import MESSAGE
+    from foundry.circular.schema import MESSAGE
 
     return MESSAGE
 
@@ -107,8 +107,8 @@ def run(prompt: str, **options: Any) -> int:
     PROMPT says what is wanted, or is the name of a file that does; {{base_context}} in it is where
     the base context goes. --model takes several names, A,B,...: see --models-by.
     """
-    from foundry.circular.begin import Asked, begun, circular_wish
-    from foundry.circular.settings import check_roles, models_in
+    from foundry.circular.assignment import check_roles, models_in
+    from foundry.circular.session import Asked, begun, circular_wish
     from foundry.cli.work import flags_of, start
 
     models = models_in(options["model"])
@@ -137,8 +137,8 @@ def resume(folder: Path, accept: bool | None, **options: Any) -> int:
     Options given here replace those that it began with. A run that paused to ask for a person
     goes on all the same.
     """
-    from foundry.circular.go_on import resumed
-    from foundry.circular.settings import check_roles, models_in, role_models
+    from foundry.circular.assignment import check_roles, models_in, role_models
+    from foundry.circular.session import resumed
     from foundry.cli.work import flags_of, go_on
 
     models = models_in(options["model"])

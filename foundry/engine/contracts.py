@@ -9,7 +9,10 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from foundry.circular.contract import (
+from foundry.circular.adaptation import tuned_doubt, tuned_work
+from foundry.circular.report import circular_views, headline
+from foundry.circular.schema import RefiningSubmission, Submission
+from foundry.circular.steps import (
     doubt_cut_short,
     doubt_gate,
     doubt_result,
@@ -17,10 +20,6 @@ from foundry.circular.contract import (
     work_gate,
     work_result,
 )
-from foundry.circular.report import headline
-from foundry.circular.schema import RefiningSubmission, Submission
-from foundry.circular.state import circular_views
-from foundry.circular.tuning import tuned_doubt, tuned_work
 from foundry.conversation.brief import Outcome
 from foundry.engine import gates
 from foundry.engine import markdown as views

@@ -2,11 +2,9 @@
 
 from foundry.circular.history import assignment_of, reverted_of, states_of
 from foundry.circular.metrics import CircularMetrics
-from foundry.circular.prompts import prompts_of
-from foundry.circular.report import metrics_of
-from foundry.circular.schema import IterationState, PromptHistory
-from foundry.circular.state import state_of
-from foundry.circular.state_schema import Progress
+from foundry.circular.prompt_versions import prompts_of
+from foundry.circular.report import metrics_of, state_of
+from foundry.circular.schema import IterationState, Progress, PromptHistory
 from foundry.engine.pinned_workflow import kept
 from foundry.errors import ProjectError
 from foundry.report.status import StatusReport, status_of

@@ -21,11 +21,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from foundry.circular.begin import Asked, begun, circular_wish
 from foundry.circular.history import states_of
 from foundry.circular.metrics import final_metrics, work
 from foundry.circular.schema import IterationState, IterationStatus
-from foundry.circular.shape import shaped
+from foundry.circular.session import Asked, begun, circular_wish, shaped
 from foundry.engine.pinned_workflow import Chosen
 from foundry.engine.runner import Ended
 from foundry.engine.session import Watch

@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from foundry.circular.assignment import Given, assigned
-from foundry.circular.intact import intact
+from foundry.circular.assignment import Given, assigned, intact
 from foundry.circular.revert import reverted
 from foundry.cli.main import run as command_line
 from foundry.errors import ArtifactError, InputError, ProjectError

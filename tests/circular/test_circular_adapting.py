@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from foundry.circular.prompts import prompts_of
-from foundry.circular.settings import check_roles, models_in
+from foundry.circular.assignment import check_roles, models_in
+from foundry.circular.prompt_versions import prompts_of
 from foundry.errors import ArtifactError, InputError
 from foundry.model.rehearsal.script import call, say, turn
 from foundry.schema.events import IterationStarted, Note

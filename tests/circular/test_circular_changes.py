@@ -5,9 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from foundry.circular.changes import is_document, summarise
+from foundry.circular.diff_stats import hides_failures, is_document, shrank, summarise
 from foundry.circular.schema import ChangeSummary
-from foundry.circular.shrinking import hides_failures, shrank
 from tests.support.iterations import Histories, changed, check
 
 

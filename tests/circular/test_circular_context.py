@@ -2,9 +2,9 @@
 
 import pytest
 
-from foundry.circular.base_context import fingerprint, parse_base_context
+from foundry.circular.adaptation import shown
+from foundry.circular.assignment import fingerprint, parse_base_context
 from foundry.circular.metrics import progress_state
-from foundry.circular.progressive import shown
 from foundry.circular.schema import BaseContext
 from foundry.errors import ArtifactError
 from tests.support.iterations import Histories, check

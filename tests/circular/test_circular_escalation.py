@@ -2,7 +2,7 @@
 
 import pytest
 
-from foundry.circular.escalation import choose
+from foundry.circular.adaptation import choose
 from tests.support.iterations import Histories, check
 
 MODELS = ("small", "middle", "large")

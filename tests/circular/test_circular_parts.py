@@ -7,10 +7,17 @@ import pytest
 
 from foundry.circular.assignment import Given, assigned
 from foundry.circular.history import ASSIGNMENT, MARK
-from foundry.circular.parts import alone, done_parts, is_about
-from foundry.circular.schema import Failure, IterationStatus, Part, PartitionReport
-from foundry.circular.state_schema import Mark, Measure, Report
-from foundry.circular.together import together
+from foundry.circular.merge import together
+from foundry.circular.partitions import alone, done_parts, is_about
+from foundry.circular.schema import (
+    Failure,
+    IterationStatus,
+    Mark,
+    Measure,
+    Part,
+    PartitionReport,
+    Report,
+)
 from foundry.schema.journal import Entry, Start, StepRecord
 
 AT = datetime(2026, 1, 2, tzinfo=UTC)

@@ -3,7 +3,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from foundry.circular.refining import (
+from foundry.circular.prompt_versions import (
     ROOM,
     active,
     begin,

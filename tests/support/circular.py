@@ -6,10 +6,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from foundry.circular.begin import Asked, begun, circular_wish
-from foundry.circular.go_on import resumed
 from foundry.circular.history import states_of
 from foundry.circular.schema import IterationState
+from foundry.circular.session import Asked, begun, circular_wish, resumed
 from foundry.engine.session import Watch
 from foundry.model.rehearsal.script import SceneScript, Turn, call, turn
 from foundry.schema.events import Event

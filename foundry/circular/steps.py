@@ -8,16 +8,20 @@ from typing import Any, TypeGuard
 
 from pydantic import BaseModel
 
-from foundry.circular.ended import ended
+from foundry.circular.adaptation import doubt_of, setup_of
 from foundry.circular.history import ASSIGNMENT, MARK, last_mark, states_of
-from foundry.circular.measure import own_tree
+from foundry.circular.measure import ended, own_tree
 from foundry.circular.metrics import work
-from foundry.circular.prompts import proposal_of
-from foundry.circular.recovery import error_of, recovery
-from foundry.circular.schema import IterationReason, RefiningSubmission, Submission
-from foundry.circular.state_schema import MESSAGE, Mark, Report
-from foundry.circular.tuning import doubt_of, setup_of
-from foundry.circular.verdicts import claim_in_words
+from foundry.circular.prompt_versions import proposal_of
+from foundry.circular.schema import (
+    MESSAGE,
+    IterationReason,
+    Mark,
+    RefiningSubmission,
+    Report,
+    Submission,
+)
+from foundry.circular.verdicts import claim_in_words, error_of, recovery
 from foundry.conversation.brief import Outcome
 from foundry.engine import gates
 from foundry.engine.result import Evidence, Result

@@ -1,19 +1,30 @@
-"""Self-refining prompts: an edit is tried, and kept only if progress per token rose. Pure.
+"""The versions of the prompt: proposed, tried, kept or rejected by what was measured. Pure.
 
-The original is the first version and stays it. A proposal is tried in the next iteration; then it
-is kept or rejected, by what the harness measured, against the last iterations of the version that
-it edits. An edit may not change what the task is: what stands between double braces and the
-sections that say objective, criteria and constraints stay word for word; where a prompt has no such
-section, all its lines stay, and lines may only be added.
+The prompt that the person gave is the first version and never changes. A thread may propose another
+wording; it is tried in the next iteration, and kept only if progress per token rose against the
+last iterations of the version that it edits. An edit may not change what the task is: what stands
+between double braces and the sections that say objective, criteria and constraints stay word for
+word; where a prompt has no such section, all its lines stay, and lines may only be added.
 """
 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from foundry.circular.base_context import fingerprint
-from foundry.circular.metrics import PER_TOKENS
-from foundry.circular.schema import Measurement, PromptHistory, PromptVersion
+from foundry.circular.assignment import fingerprint
+from foundry.circular.history import assignment_of, mark_of, states_of
+from foundry.circular.metrics import PER_TOKENS, gains, is_measured
+from foundry.circular.schema import (
+    IterationState,
+    Measurement,
+    PromptHistory,
+    PromptVersion,
+    Proposal,
+    Report,
+)
+from foundry.errors import ArtifactError
+from foundry.schema.journal import Entry
+from foundry.store.project import FOLDER
 
 COMPARED = 3
 """Iterations of the edited version that an edit is measured against."""
@@ -32,7 +43,7 @@ _BRACES = re.compile(r"\{\{.*?\}\}|\{%.*?%\}", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
-class Proposal:
+class Proposed:
     """Whether an edit is tried, why (not), and the history with it."""
 
     history: PromptHistory
@@ -56,11 +67,11 @@ def tampered(history: PromptHistory) -> tuple[int, ...]:
     return tuple(each.number for each in history.versions if fingerprint(each.text) != each.sha256)
 
 
-def propose(history: PromptHistory, text: str, why: str) -> Proposal:
+def propose(history: PromptHistory, text: str, why: str) -> Proposed:
     """A history with an edit on trial, or the same history and why the edit is not tried."""
     parent = active(history)
     if reason := _objection(history, text):
-        return Proposal(history, False, reason)
+        return Proposed(history, False, reason)
     version = PromptVersion(
         number=len(history.versions) + 1,
         text=text,
@@ -70,7 +81,7 @@ def propose(history: PromptHistory, text: str, why: str) -> Proposal:
         decision="trial",
     )
     versions = (*history.versions, version)
-    return Proposal(PromptHistory(versions=versions), True, f"version {version.number} is tried")
+    return Proposed(PromptHistory(versions=versions), True, f"version {version.number} is tried")
 
 
 def measured(history: PromptHistory, iteration: int, gain: int, tokens: int) -> PromptHistory:
@@ -144,3 +155,100 @@ def sections(text: str) -> tuple[str, ...]:
         if level and line.strip():
             kept.append(line.strip())
     return tuple(kept)
+
+
+WHERE = f"{FOLDER}/journal.jsonl"
+
+
+@dataclass(frozen=True, slots=True)
+class Prompts:
+    """Every version so far, and what the last iteration changed about them."""
+
+    history: PromptHistory
+    news: str = ""
+
+    @property
+    def active(self) -> PromptVersion:
+        """The version that the next thread is given."""
+        return active(self.history)
+
+
+def prompts_of(entries: Sequence[Entry]) -> Prompts | None:
+    """The versions of the prompt of a run; None where it was not given by `foundry circular`.
+
+    Raises ArtifactError for a proposal whose text is not the one that was journalled. Where a
+    person gives another prompt, the history begins anew with it.
+    """
+    assignment = assignment_of(entries)
+    if assignment is None:
+        return None
+    found = Prompts(begin(assignment.prompt))
+    if not assignment.settings.refine:
+        return found
+    states = states_of(entries)
+    gained = steady_gains(states)
+    place, report = -1, None
+    for number, entry in enumerate(entries):
+        own = assignment_of([entry])
+        if own is not None and own.prompt != found.history.versions[0].text:
+            found = Prompts(begin(own.prompt))
+        mark = mark_of(entry)
+        if mark is None:
+            continue
+        if mark.report:
+            place, report = place + 1, mark.report
+        if mark.measure and report:
+            found = _after(found, report, states[place], gained[place], f"line {number + 1}")
+    return found
+
+
+def proposal_of(text: str, because: str) -> Proposal | None:
+    """A proposed wording for the journal, with its hash; None where there is none."""
+    text = text.strip()
+    if not text:
+        return None
+    return Proposal(text=text, sha256=fingerprint(text), because=because.strip())
+
+
+def steady_gains(states: Sequence[IterationState]) -> tuple[int, ...]:
+    """The gain of every iteration by what was known then: what was decided by it stays decided."""
+    first = next((n for n in range(len(states)) if is_measured(states[n : n + 1])), len(states))
+    return (*gains(states[:first]), *gains(states)[first:])
+
+
+def _after(found: Prompts, report: Report, state: IterationState, gain: int, where: str) -> Prompts:
+    """The versions once an iteration was measured: its own is judged, then its proposal taken."""
+    trial = found.active
+    history = measured(found.history, state.number, gain, state.tokens)
+    judged = history.versions[trial.number - 1]
+    told = []
+    if trial.decision == "trial":
+        told.append(f"version {judged.number} {judged.decision}: {judged.verdict}")
+    if report.proposal:
+        history, news = _proposed(history, judged, report.proposal, where)
+        told.append(news)
+    return Prompts(history, "; ".join(told))
+
+
+def _proposed(
+    history: PromptHistory, told: PromptVersion, new: Proposal, where: str
+) -> tuple[PromptHistory, str]:
+    """The versions with a proposal of a thread that was `told` one of them, and what became of it.
+
+    After a rejected one an iteration has no trial: with one after the other, threshold and model
+    would stay as they are for good, however stuck it is.
+    """
+    if fingerprint(new.text) != new.sha256:
+        raise ArtifactError(
+            WHERE,
+            f"{where}, circular.report.proposal",
+            "its hash is not the one that was journalled with it: somebody changed it",
+            hint=f"`git log -p -- {WHERE}` shows where; begin a new run with what you want",
+        )
+    if told.decision == "rejected":
+        return history, f"a new wording is not tried: version {told.number} was rejected just now"
+    proposal = propose(history, new.text, new.because)
+    if proposal.accepted:
+        why = f" ({new.because})" if new.because else ""
+        return proposal.history, f"{proposal.why}{why}"
+    return proposal.history, f"a new wording is not tried: {proposal.why}"
