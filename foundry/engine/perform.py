@@ -20,7 +20,8 @@ from foundry.engine.step_context import StepContext, own_files
 from foundry.errors import UnreadableFiles
 from foundry.files import append_line, atomic_write
 from foundry.model.base import Model
-from foundry.permission.guard import Approve, Guard, nobody
+from foundry.permission.approvals import Approve, nobody
+from foundry.permission.guard import Guard
 from foundry.redact import redacted, secret_values
 from foundry.schema.messages import Message, Usage
 from foundry.schema.permission import Policy

@@ -15,7 +15,7 @@ from foundry.engine.notes_view import session_notes
 from foundry.engine.run_memory import Memories
 from foundry.engine.step_context import StepContext
 from foundry.model.base import Model
-from foundry.permission.guard import Approve, nobody
+from foundry.permission.approvals import Approve, nobody
 from foundry.sandbox.base import Sandbox
 from foundry.schema.base import now
 from foundry.schema.events import Note, Observer

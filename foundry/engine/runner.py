@@ -24,7 +24,7 @@ from foundry.errors import (
     ModelUnavailable,
     WorkflowError,
 )
-from foundry.permission.run_policy import unanswered
+from foundry.permission.approvals import unanswered
 from foundry.schema.base import now
 from foundry.schema.events import AttemptFailed, Note
 from foundry.schema.journal import Entry, Spend

@@ -27,8 +27,8 @@ from foundry.files import atomic_write
 from foundry.model.pool import ModelPool
 from foundry.model.retry import RetryNotice
 from foundry.model.tokens import estimate
-from foundry.permission.guard import Approve, nobody
-from foundry.permission.run_policy import forget_question, policy_of
+from foundry.permission.approvals import Approve, forget_question, nobody
+from foundry.permission.policy import policy_of
 from foundry.sandbox.process import ProcessSandbox
 from foundry.schema.base import Json, now
 from foundry.schema.events import Given, Note, Observer, Waiting

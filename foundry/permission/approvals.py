@@ -1,15 +1,77 @@
-"""A person's words on single calls of a run, in their home: kept from pause to resume."""
+"""Asking a person about single calls: the question, and the answers of a run, which are kept in
+their home from pause to resume."""
 
 import json
+import shlex
+from collections.abc import Callable, Iterable
 from hashlib import sha256
+from typing import Any
 
-from pydantic import Field, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 
 from foundry.errors import ProjectError
 from foundry.files import atomic_write
+from foundry.permission.globs import known, literal
+from foundry.permission.operation import COMMAND, WRITE, Part
 from foundry.schema.base import Value
-from foundry.schema.permission import Answer, Question, Rule
+from foundry.schema.permission import Answer, Effect, Question, Rule, Verdict
 from foundry.store import runs
+from foundry.tools.base import Tool
+
+Approve = Callable[[Question], Answer | None]
+"""Asks a person about a call; None when nobody is there to answer."""
+
+ANSWER = "answer"
+"""The source of rules that a person's `always` has made."""
+
+_WRITERS = (WRITE, "edit_file")
+"""Who may write the files of a folder may do it with either."""
+
+
+def nobody(_question: Question) -> Answer | None:
+    """Nobody is there."""
+    return None
+
+
+def question(
+    step: str, tool: Tool[Any], arguments: BaseModel, verdict: Verdict, asked: Iterable[Part]
+) -> Question:
+    """The question about a call; `asked` are the parts of it that are not allowed already."""
+    return Question(
+        step=step,
+        tool=tool.name,
+        subject=tool.subject(arguments),
+        shown=tool.shown(arguments),
+        why=verdict.why,
+        always=lasting(asked),
+        arguments=arguments.model_dump(mode="json", exclude_defaults=True),
+        editable=tool.editable,
+    )
+
+
+def lasting(parts: Iterable[Part]) -> tuple[Rule, ...]:
+    """The rules that allow these parts from now on; none when one can't be put as a rule."""
+    rules = [_lasting(part) for part in parts]
+    return () if None in rules else tuple(dict.fromkeys(rule for rule in rules if rule))
+
+
+def _lasting(part: Part) -> Rule | None:
+    """This very command, or the files of this folder."""
+    if part.opaque or not all(map(known, part.words)):
+        return None
+    if part.tool == COMMAND:
+        words = " ".join(shlex.quote(literal(word)) for word in part.words)
+        return Rule(effect=Effect.ALLOW, tools=(COMMAND,), commands=(words,), source=ANSWER)
+    paths = {_folder_of(place.inside) for place in part.places if place.inside}
+    if not paths or len(paths) < len({place.inside for place in part.places}):
+        return None
+    tools = _WRITERS if part.tool in _WRITERS else (part.tool,)
+    return Rule(effect=Effect.ALLOW, tools=tools, paths=tuple(sorted(paths)), source=ANSWER)
+
+
+def _folder_of(path: str) -> str:
+    folder, slash, _ = path.rpartition("/")
+    return f"./{literal(folder)}/**" if slash else f"./{literal(path)}"
 
 
 class Approvals(Value):
@@ -58,3 +120,23 @@ def save(run: str, approvals: Approvals) -> None:
     """Keep the approvals of a run."""
     path = runs.folder(run) / "approvals.json"
     atomic_write(path, approvals.model_dump_json(indent=2) + "\n")
+
+
+def unanswered(run: str, approve: Approve) -> str:
+    """Ask about the call that the run paused for; what still waits when nobody answers."""
+    kept = load(run)
+    if kept.pending is None:
+        return ""
+    answer = approve(kept.pending)
+    if answer is None:
+        waits = f"{kept.pending.step} wants to use {kept.pending.tool}: {kept.pending.subject}"
+        return f"{waits}. `foundry resume` in a terminal asks about it"
+    save(run, kept.answered(kept.pending, answer))
+    return ""
+
+
+def forget_question(run: str) -> None:
+    """The rules have changed: what waited under the old ones is judged anew."""
+    kept = load(run)
+    if kept.pending is not None:
+        save(run, kept.model_copy(update={"pending": None}))

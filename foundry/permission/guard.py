@@ -1,6 +1,6 @@
 """Permission: a wrapper around tools that asks the rules, and a person, before a call runs."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -9,17 +9,14 @@ from pydantic import BaseModel
 
 from foundry.errors import DecisionNeeded
 from foundry.permission import approvals
+from foundry.permission.approvals import Approve, question
 from foundry.permission.decide import judge, refused
 from foundry.permission.operation import COMMAND, Part
-from foundry.permission.question import question
 from foundry.permission.resolved_path import Places
-from foundry.permission.shell_parts import command_parts
+from foundry.permission.shell_operations import command_parts
 from foundry.schema.events import Judged, Observer
 from foundry.schema.permission import Answer, Effect, Mode, Policy, Question, Verdict
 from foundry.tools.base import Tool, ToolResult
-
-Approve = Callable[[Question], Answer | None]
-"""Asks a person about a call; None when nobody is there to answer."""
 
 _NAMED = (
     "Name programs and files outright, write `d=$(mktemp -d) || exit 1`, or put the steps into a "
@@ -27,11 +24,6 @@ _NAMED = (
 )
 _OTHERWISE = "Find another way with what is allowed, or say in your submission what is missing."
 _PLAN = "This run only plans: read, think, and submit what you found."
-
-
-def nobody(_question: Question) -> Answer | None:
-    """Nobody is there."""
-    return None
 
 
 class Guard:

@@ -16,6 +16,7 @@ from foundry.errors import InputError
 from foundry.plugins import Registry
 from foundry.schema.base import Value
 from foundry.schema.permission import Effect, Mode, Policy, Rule
+from foundry.tools.toolset import TOOLS
 
 FILE = "policy.yaml"
 COMMAND_LINE = "command line"
@@ -92,6 +93,13 @@ def policy(mode: Mode | None, line: tuple[Rule, ...] = (), always: tuple[Rule, .
     rules = (*shipped, keys, *_rules(own, str(path)), *line, *always)
     denials = own.denials or Policy.model_fields["denials"].default
     return Policy(mode=chosen, rules=rules, denials=denials)
+
+
+def policy_of(mode: Mode | None, rules: tuple[Rule, ...]) -> Policy:
+    """The rules of a run with these options; raises InputError for a rule that is not valid."""
+    found = policy(mode, rules)
+    check_tools(found.rules, TOOLS)
+    return found
 
 
 def parse_rule(effect: Effect, text: str) -> Rule:

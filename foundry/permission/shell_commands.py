@@ -19,10 +19,8 @@ from foundry.permission.operation import (
     told,
 )
 from foundry.permission.resolved_path import Place, Places
-from foundry.permission.shell_folders import Folders, after_cd, either
-from foundry.permission.shell_syntax import Tree
+from foundry.permission.shell_syntax import Tree, spelled
 from foundry.permission.shell_values import whole
-from foundry.permission.shell_words import spelled
 from foundry.permission.shell_wrappers import Inner, Words, inner_of
 
 _WRITES = frozenset((">", ">>", ">|", ">&", "&>", "&>>", "<>", ">!", "&>|", ">>|"))
@@ -35,6 +33,10 @@ _SETS = frozenset(
     ("export", "readonly", "declare", "typeset", "local", "read", "getopts", "mapfile",
      "readarray", "unset")
 )  # fmt: skip
+
+
+Folders = tuple[str, ...] | None
+"""Absolute paths; None when it may be any folder."""
 
 
 def opaque(text: str, why: str) -> Part:
@@ -179,3 +181,24 @@ class Commands(ABC):
 
     def _spelled_surely(self, word: Tree) -> str:
         return spelled(word, self._dialect, self._places.home, self._sure)
+
+
+# -- where `cd` leads --------------------------------------------------------------------------
+
+
+def either(one: Folders, other: Folders) -> Folders:
+    """The folders of one or the other."""
+    if one is None or other is None:
+        return None
+    return tuple(dict.fromkeys((*one, *other)))
+
+
+def after_cd(words: tuple[str, ...], before: Folders, places: Places) -> Folders:
+    """Where `cd` leads when it succeeds; anywhere for `pushd`, `popd` and `cd -`."""
+    operands = [word for word in words[1:] if word not in ("-L", "-P", "-e", "--")]
+    path = operands[0] if operands else places.home
+    if words[0] != "cd" or len(operands) > 1 or path.startswith("-"):
+        return None
+    found = (place for folder in before or (None,) for place in places.find(folder, path))
+    folders = tuple(dict.fromkeys(place.absolute for place in found))
+    return folders if all(known(folder) for folder in folders) else None

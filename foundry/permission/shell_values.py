@@ -13,8 +13,7 @@ from typing import Any
 
 from foundry.permission.globs import NAME
 from foundry.permission.operation import STEERING
-from foundry.permission.shell_syntax import BASH, Tree
-from foundry.permission.shell_words import everything, plain_name, spelled
+from foundry.permission.shell_syntax import BASH, Tree, everything, plain_name, spelled
 
 TEMPORARY = "tmp.XXXXXXXXXX"
 """The name that stands for what `mktemp` makes up."""

@@ -9,7 +9,8 @@ import pytest
 
 from foundry.errors import DecisionNeeded
 from foundry.permission import approvals
-from foundry.permission.guard import Approve, Guard, nobody
+from foundry.permission.approvals import Approve, nobody
+from foundry.permission.guard import Guard
 from foundry.permission.policy import policy
 from foundry.schema.events import Event, Judged
 from foundry.schema.permission import Answer, Effect, Mode, Policy, Question, Rule

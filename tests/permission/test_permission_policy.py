@@ -9,7 +9,7 @@ from foundry.errors import InputError
 from foundry.permission.decide import judge
 from foundry.permission.policy import check_tools, parse_rule, policy
 from foundry.permission.resolved_path import Places
-from foundry.permission.shell_parts import command_parts
+from foundry.permission.shell_operations import command_parts
 from foundry.schema.permission import Effect, Mode, Rule
 from foundry.tools.toolset import TOOLS
 

@@ -10,7 +10,7 @@ from foundry.permission.decide import judge
 from foundry.permission.operation import Part
 from foundry.permission.policy import _File
 from foundry.permission.resolved_path import Places
-from foundry.permission.shell_parts import command_parts
+from foundry.permission.shell_operations import command_parts
 from foundry.schema.permission import Effect, Policy, Rule
 
 TABLE = yaml.safe_load((Path(__file__).parent / "permission_cases.yaml").read_text())

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from foundry.permission.decide import judge
 from foundry.permission.resolved_path import Places
-from foundry.permission.shell_parts import command_parts
+from foundry.permission.shell_operations import command_parts
 from foundry.schema.permission import Effect, Rule
 
 RULES = (

@@ -16,7 +16,7 @@ from foundry.model.pool import ModelPool
 from foundry.model.rehearsal.script import assistant_turns, first_user_text
 from foundry.model.rehearsal.server import RehearsalServer
 from foundry.model.retry import RetryPolicy
-from foundry.permission.guard import Approve, nobody
+from foundry.permission.approvals import Approve, nobody
 from foundry.permission.policy import parse_rule
 from foundry.schema.events import Event
 from foundry.schema.journal import Entry, StepRecord

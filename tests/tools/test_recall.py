@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from foundry.permission.guard import Guard, nobody
+from foundry.permission.approvals import nobody
+from foundry.permission.guard import Guard
 from foundry.permission.policy import parse_rule, policy
 from foundry.schema.memory import Draft
 from foundry.schema.permission import Effect, Mode, Rule

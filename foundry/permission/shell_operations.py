@@ -10,9 +10,15 @@ from types import MappingProxyType
 from foundry.permission.globs import MANY
 from foundry.permission.operation import Part
 from foundry.permission.resolved_path import Places
-from foundry.permission.shell_commands import Commands, opaque
-from foundry.permission.shell_folders import Folders, after_cd, either
-from foundry.permission.shell_syntax import Tree, Unreadable, readings
+from foundry.permission.shell_commands import Commands, Folders, after_cd, either, opaque
+from foundry.permission.shell_syntax import (
+    Tree,
+    Unreadable,
+    check_expansions,
+    numbers_in,
+    readings,
+    substitutions,
+)
 from foundry.permission.shell_values import (
     MOST_ROUNDS,
     Setting,
@@ -23,7 +29,6 @@ from foundry.permission.shell_values import (
     settings,
     value,
 )
-from foundry.permission.shell_words import check_expansions, numbers_in, substitutions
 from foundry.permission.shell_wrappers import Words
 
 DEEPEST = 8
