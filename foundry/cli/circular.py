@@ -166,7 +166,7 @@ def status(folder: Path, as_json: bool) -> None:
         click.echo(report.model_dump_json(indent=2))
         return
     from foundry.cli.output import show
-    from foundry.report.circular_view import circular_view
+    from foundry.report.circular import circular_view
 
     show(circular_view(report))
 

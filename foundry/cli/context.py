@@ -55,7 +55,7 @@ def usage(where: str, as_json: bool) -> None:
         click.echo(json.dumps([each.as_json() for each in found], indent=2))
         return
     from foundry.cli.output import show
-    from foundry.report.context_view import context_view
+    from foundry.report.context_usage import context_view
 
     show(context_view(found))
 

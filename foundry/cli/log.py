@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from foundry.report.log_filter import Wanted
+    from foundry.report.log_view import Wanted
     from foundry.report.replay import Logged, Reader
     from foundry.store.project import Project
 
@@ -68,8 +68,8 @@ class _Asked:
 
 
 def _asked(conversation: str, options: dict[str, Any]) -> _Asked:
-    from foundry.report.log_filter import Wanted
-    from foundry.report.times import moment
+    from foundry.report.log_view import Wanted
+    from foundry.report.units import moment
     from foundry.schema.base import now
 
     since, until = (
@@ -117,8 +117,7 @@ def _logs(project: "Project") -> list[Path]:
 
 def _old(project: "Project", logs: Iterable[Path]) -> Iterator["Logged"]:
     """The events of logs as they are now, and a note where something can't be read."""
-    from foundry.report.replay import Reader
-    from foundry.report.tail import is_torn, whole_lines
+    from foundry.report.replay import Reader, is_torn, whole_lines
     from foundry.store.lock import is_locked
 
     reader = Reader()
@@ -166,8 +165,7 @@ class _Growing:
 
     def events(self) -> Iterator["Logged"]:
         """What it holds and what comes, until the run ends or nobody works on it."""
-        from foundry.report.replay import Reader
-        from foundry.report.tail import follow
+        from foundry.report.replay import Reader, follow
         from foundry.schema.events import RunEnded, Stats
         from foundry.store.lock import is_locked
 
@@ -183,8 +181,7 @@ class _Growing:
 def _shown(logged: Iterable["Logged"], ask: _Asked) -> Iterator[list[str]]:
     """The lines of each event that is wanted."""
     from foundry.cli.output import ascii_line
-    from foundry.report.log_filter import Selection
-    from foundry.report.log_view import log_lines
+    from foundry.report.log_view import Selection, log_lines
 
     if not ask.as_json:
         yield from log_lines(logged, ask.wanted, verbose=ask.verbose, dated=ask.all_of_them)
@@ -200,7 +197,7 @@ def _stats(project: "Project", logs: list[Path], ask: _Asked) -> None:
     from foundry.cli.output import ascii_line
     from foundry.report.details import stats_rows
     from foundry.report.lines import Line, plain
-    from foundry.report.log_filter import Selection
+    from foundry.report.log_view import Selection
     from foundry.store.session_log import as_fields
     from foundry.store.session_stats import stats_of
 
@@ -215,7 +212,7 @@ def _stats(project: "Project", logs: list[Path], ask: _Asked) -> None:
 def _said(project: "Project", conversation: str, ask: _Asked) -> Iterator[str]:
     """A saved conversation; verbose shows long blocks whole."""
     from foundry.cli.output import ascii_line
-    from foundry.report.conversation_view import conversation_lines
+    from foundry.report.log_view import conversation_lines
     from foundry.store.transcripts import find, read_transcript
 
     messages = read_transcript(find(project.conversations, conversation)).messages

@@ -74,7 +74,7 @@ def _filter_of(options: dict[str, Any]) -> "Filter":
 
 def _moment_of(text: str | None) -> "datetime | None":
     """A time as a person gives it."""
-    from foundry.report.times import moment
+    from foundry.report.units import moment
     from foundry.schema.base import now
 
     return moment(text, now()) if text else None

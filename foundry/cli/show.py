@@ -47,7 +47,7 @@ def _print(path: Path, name: str, *, raw: bool) -> None:
         click.echo(encodable(safe_block(text), sys.stdout.encoding), nl=False)
         return
     from foundry.cli.output import show
-    from foundry.report.artifact_view import artifact_view
+    from foundry.report.artifacts import artifact_view
 
     show(artifact_view(name, text))
 
@@ -56,6 +56,6 @@ def _list(items: "list[Item]") -> None:
     import time
 
     from foundry.cli.output import show
-    from foundry.report.artifact_view import list_view
+    from foundry.report.artifacts import list_view
 
     show(list_view(items, time.time()))

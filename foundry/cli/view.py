@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Protocol, TextIO
 
 from foundry.cli.output import Sink, ascii_line
 from foundry.redact import secret_values
-from foundry.report.ending import short
 from foundry.report.lines import plain
 from foundry.report.log_view import stamped
 from foundry.report.narrate import Narrator
+from foundry.report.run_lines import short
 from foundry.schema.base import now
 from foundry.schema.events import Event, RunEnded, RunStarted
 from foundry.store.session_log import LogLines

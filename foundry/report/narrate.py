@@ -8,11 +8,10 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal
 
 from foundry.redact import redacted
-from foundry.report import details, iterations, units
-from foundry.report.ending import ending
-from foundry.report.levels import confinement
+from foundry.report import details, units
+from foundry.report.details import QUIET, end_line, round_line, round_lines
 from foundry.report.lines import FAILED, NEUTRAL, OK, RESET, Figures, Line, Tone
-from foundry.report.thinking import QUIET, end_line, round_line, round_lines
+from foundry.report.run_lines import banner, ending, iteration_began, iteration_ended, part_ended
 from foundry.schema.events import (
     AttemptFailed,
     CheckRan,
@@ -43,9 +42,6 @@ CHECK_MARKS: dict[str, tuple[str, Tone]] = {
     "not_run": (NEUTRAL, "dim"),
 }
 
-
-PROSE = ("limits", "sandbox")
-"""Rows that nobody copies: they may be wrapped."""
 
 COMPACTION: dict[str, Callable[[int], str]] = {
     "mask": lambda count: f"{units.counted(count, 'old tool result')} masked",
@@ -185,13 +181,13 @@ class Narrator:
     def _iteration_started(self, event: IterationStarted) -> Lines:
         before = self.reasons.get(event.doubt, {})
         self.reasons[event.doubt] = {**before, **event.reasons}
-        return iterations.begun(event, before)
+        return iteration_began(event, before)
 
     def _part_ended(self, event: PartEnded) -> Lines:
-        return iterations.part(event)
+        return part_ended(event)
 
     def _iteration_ended(self, event: IterationEnded) -> Lines:
-        return iterations.ended(event)
+        return iteration_ended(event)
 
     def _note(self, event: Note) -> Lines:
         return (Line(event.text, NEUTRAL, tone="warn", indent=1 if self.step else 0, fit="wrap"),)
@@ -231,27 +227,6 @@ _DETAILS: dict[Detail, Callable[[Event], Lines]] = {
     "heads": details.heads,
     "everything": details.everything,
 }
-
-
-def banner(event: RunStarted) -> Lines:
-    """What a person needs to know before they go to sleep."""
-    rows = {
-        "place": event.place,
-        "branch": event.branch,
-        "model": event.model,
-        "limits": f"${event.max_usd:g} for the run · {event.max_hours:g} h from now",
-        "sandbox": confinement(event.sandbox),
-        "log": event.log,
-        "resume": event.resume,
-    }
-    verb = "goes on" if event.resumed else "begins"
-    head = Line(f"Foundry: run {event.run} {verb}", tone="strong")
-    lines = (
-        Line(text, label=name, fit="wrap" if name in PROSE else "whole")
-        for name, text in rows.items()
-        if text
-    )
-    return (head, *lines, Line(""))
 
 
 def label(step: StepStarted) -> str:

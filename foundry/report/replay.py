@@ -1,10 +1,15 @@
-"""The session log read back: lines to events. What another version wrote is read where it fits."""
+"""The session log read back: whole lines of a file that may grow, and lines to events.
+
+What another version wrote is read where it fits.
+"""
 
 import json
-from collections.abc import Iterable, Iterator
+import time
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, fields
 from datetime import datetime
 from functools import cache
+from pathlib import Path
 from typing import Any, ClassVar
 
 from pydantic import TypeAdapter
@@ -97,3 +102,35 @@ def kinds() -> dict[str, type[Event]]:
 @cache
 def _adapter(kind: str) -> TypeAdapter[Event]:
     return TypeAdapter(kinds()[kind])
+
+
+POLL_SECONDS = 0.2
+
+
+def whole_lines(path: Path) -> list[str]:
+    """The lines that are finished; the torn one of a killed process is not among them."""
+    return _parts(path)[:-1]
+
+
+def is_torn(path: Path) -> bool:
+    """Whether the last line was never finished."""
+    return bool(_parts(path)[-1])
+
+
+def follow(path: Path, goes_on: Callable[[], bool]) -> Iterator[str]:
+    """Every whole line, and those that are still to come for as long as `goes_on` says so."""
+    rest = b""
+    with path.open("rb") as file:
+        while True:
+            last_look = not goes_on()  # asked before reading: what came until then is still told
+            *lines, rest = (rest + file.read()).split(b"\n")
+            for line in lines:
+                yield line.decode("utf-8", errors="replace")
+            if last_look:
+                return
+            if not lines:
+                time.sleep(POLL_SECONDS)
+
+
+def _parts(path: Path) -> list[str]:
+    return path.read_bytes().decode("utf-8", errors="replace").split("\n")

@@ -7,9 +7,9 @@ from rich.table import Table
 from rich.text import Text
 
 from foundry.report import units
-from foundry.report.ending import MARKS
 from foundry.report.lines import NEUTRAL, OK
 from foundry.report.render import STYLES
+from foundry.report.run_lines import MARKS
 from foundry.report.status import StatusReport
 from foundry.report.terminal_safe import safe
 from foundry.schema.base import now

@@ -12,7 +12,7 @@ from scripted_events import STARTED
 from foundry.cli import context, log
 from foundry.cli.main import run
 from foundry.files import append_line
-from foundry.report.context_view import bar
+from foundry.report.context_usage import bar
 from foundry.schema.events import Compacted, ContextUpdated
 from foundry.schema.messages import text_block
 from foundry.schema.run import RunOptions

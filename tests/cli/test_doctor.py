@@ -15,7 +15,7 @@ from click.testing import CliRunner
 from foundry.cli.doctor import command
 from foundry.config import DEFAULT_MODEL
 from foundry.report import health
-from foundry.report.ping import reach
+from foundry.report.health import reach
 
 
 @contextmanager

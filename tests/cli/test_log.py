@@ -16,7 +16,7 @@ from scripted_events import BUILD, STARTED, TASK, ended
 
 from foundry.cli import log
 from foundry.errors import InputError
-from foundry.report.times import moment
+from foundry.report.units import moment
 from foundry.schema.events import (
     ContextUpdated,
     Event,

@@ -10,8 +10,8 @@ from foundry.cli.live import Panel
 from foundry.cli.output import Sink
 from foundry.cli.view import Plain
 from foundry.conversation.reflection_rounds import End
+from foundry.report.details import ENDS
 from foundry.report.narrate import Narrator
-from foundry.report.thinking import ENDS
 from foundry.schema.events import Reflected, ReflectionEnded, StepStarted, TurnEnded
 
 STEP = StepStarted("architect", "architect", "Design it", 1, True)
