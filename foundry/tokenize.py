@@ -1,6 +1,13 @@
-"""Text and source code as terms: words, the parts of identifiers, lightly stemmed."""
+"""Text and source code as terms: words, the parts of identifiers, lightly stemmed.
+
+`count_terms` and `terms` are what retrieval and the memory search by. `words` is for prose, and
+milder: the ids of patterns are made from it, so what it gives for a text must stay the same.
+"""
 
 import re
+import unicodedata
+from collections import Counter
+from collections.abc import Mapping
 from functools import cache
 
 IDENTIFIER = re.compile(r"[^\W\d]\w+")
@@ -96,6 +103,44 @@ def terms(identifier: str) -> tuple[str, ...]:
     return tuple(found)
 
 
+def count_terms(text: str) -> dict[str, int]:
+    """The terms of a text, by how often they occur."""
+    return terms_of(Counter(IDENTIFIER.findall(text)))
+
+
+def terms_of(identifiers: Mapping[str, int]) -> dict[str, int]:
+    """The terms of identifiers that are counted already: each is taken apart only once."""
+    counts: dict[str, int] = {}
+    get = counts.get
+    for identifier, times in identifiers.items():
+        for term in terms(identifier):
+            counts[term] = get(term, 0) + times
+    return counts
+
+
 def is_compound(identifier: str) -> bool:
     """Is this a name that only code has: several words, or capitals and underscores?"""
     return len(parts(identifier)) > 1
+
+
+_FILLER = frozenset(
+    """a an and are as at be but by can do does for from has have how if in into is it its of on or
+    that the their then this to was were when which while will with you your""".split()  # noqa: SIM905
+)
+_WORD = re.compile(r"(?<!\w)c\+\+|(?<!\w)[cf]#|\.net\b|[^\W_]+")
+_SHORTEST_PLURAL = 4
+
+
+def words(text: str) -> tuple[str, ...]:
+    """The words of a text in their order: folded case, singular, filler left out."""
+    folded = unicodedata.normalize("NFKC", text).casefold()
+    folded = re.sub(r"\bcommand[- ]line\b", "cli", re.sub(r"\.js\b", "js", folded))
+    return tuple(_singular(word) for word in _WORD.findall(folded) if word not in _FILLER)
+
+
+def _singular(word: str) -> str:
+    if word == "apis":
+        return "api"
+    if len(word) < _SHORTEST_PLURAL or word.endswith(("ss", "us", "is", "js")):
+        return word
+    return f"{word[:-3]}y" if word.endswith("ies") else word.removesuffix("s")

@@ -19,7 +19,7 @@ FLOORS = [
     {"tools"},
     {"sandbox", "model", "workflow", "store"},
     {"schema"},
-    {"config", "log", "files", "exitcodes", "plugins", "redact", "tokenize"},
+    {"config", "log", "files", "exitcodes", "plugins", "ranking", "redact", "tokenize"},
     {"errors", "__init__"},
 ]
 """From the roof down: a room may import what stands on a lower floor, and no neighbour."""

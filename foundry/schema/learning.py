@@ -4,8 +4,6 @@ Ids, dates, counts and provenance are set by code; a model only words a lesson.
 """
 
 import hashlib
-import re
-import unicodedata
 from collections import Counter
 from datetime import UTC, date
 from typing import Annotated, Literal, get_args
@@ -21,6 +19,7 @@ from pydantic import (
 
 from foundry.schema.base import Value
 from foundry.schema.run import Status
+from foundry.tokenize import words
 
 Phase = Literal["scout", "architect", "builder", "test", "docs", "deploy", "feedback"]
 PHASES: tuple[Phase, ...] = get_args(Phase)
@@ -203,35 +202,11 @@ class PatternFile(Value):
         return self
 
 
-_FILLER_WORDS = (
-    "a an and are as at be but by can do does for from has have how if in into is it its of on or "
-    "that the their then this to was were when which while will with you your"
-)
-_FILLER = frozenset(_FILLER_WORDS.split())
-_WORD = re.compile(r"(?<!\w)c\+\+|(?<!\w)[cf]#|\.net\b|[^\W_]+")
-_SHORT = 3
-
-
-def words(text: str) -> tuple[str, ...]:
-    """The words of a text in their order: folded case, singular, filler left out."""
-    folded = unicodedata.normalize("NFKC", text).casefold()
-    folded = re.sub(r"\bcommand[- ]line\b", "cli", re.sub(r"\.js\b", "js", folded))
-    return tuple(_singular(word) for word in _WORD.findall(folded) if word not in _FILLER)
-
-
 def pattern_id(kind: Kind, title: str) -> str:
     """The id of a lesson: its kind and the set of its title's words, whatever their order."""
     essence = " ".join(sorted(set(words(title)))) or title.casefold()
     digest = hashlib.sha256(f"{kind}\n{essence}".encode("utf-8", "replace"))
     return f"{kind}-{digest.hexdigest()[:12]}"
-
-
-def _singular(word: str) -> str:
-    if word == "apis":
-        return "api"
-    if len(word) <= _SHORT or word.endswith(("ss", "us", "is", "js")):
-        return word
-    return f"{word[:-3]}y" if word.endswith("ies") else word.removesuffix("s")
 
 
 def _id_of(pattern: object) -> str:

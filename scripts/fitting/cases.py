@@ -13,8 +13,8 @@ from pathlib import Path
 
 from foundry.context.retrieval.definitions import definitions
 from foundry.context.retrieval.kinds import Kind, kind, suffix
-from foundry.context.retrieval.words import IDENTIFIER, is_compound
 from foundry.store.git.read import Reading
+from foundry.tokenize import IDENTIFIER, is_compound
 from scripts.fitting.snapshot import Blobs
 
 LANGUAGES = frozenset("py ts tsx js jsx cjs mjs go rs".split())  # noqa: SIM905

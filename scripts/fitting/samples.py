@@ -19,7 +19,7 @@ from scripts.fitting.snapshot import Blobs, Snapshot, Snapshots
 _HERE, _PACKAGE = Path(__file__).parent, Path(foundry.__file__).parent
 CODE = (
     *sorted((_PACKAGE / "context/retrieval").glob("*.py")),
-    *(_PACKAGE / "tokenize.py", _PACKAGE / "store/git/read.py"),
+    *(_PACKAGE / "ranking.py", _PACKAGE / "tokenize.py", _PACKAGE / "store/git/read.py"),
     *(_HERE / "samples.py", _HERE / "snapshot.py"),
 )
 """What the signals come from."""

@@ -8,7 +8,7 @@ from foundry.context.retrieval.imports import edges, imports
 from foundry.context.retrieval.kinds import Kind, kind
 from foundry.context.retrieval.passages import Passages
 from foundry.context.retrieval.query import parse
-from foundry.context.retrieval.words import parts, stem, terms
+from foundry.tokenize import parts, stem, terms
 
 
 @pytest.mark.parametrize(

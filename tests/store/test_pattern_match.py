@@ -5,8 +5,9 @@ from itertools import permutations
 
 import pytest
 
-from foundry.schema.learning import Pattern, pattern_id, words
+from foundry.schema.learning import Pattern, pattern_id
 from foundry.store.patterns.match import HALF_LIFE_DAYS, Wanted, match
+from foundry.tokenize import words
 
 TODAY = date(2026, 12, 1)
 

@@ -8,7 +8,7 @@ from foundry.context.retrieval.definitions import pattern
 from foundry.context.retrieval.files import read
 from foundry.context.retrieval.find import Found, find
 from foundry.context.retrieval.query import parse
-from foundry.context.retrieval.words import IDENTIFIER, terms
+from foundry.tokenize import IDENTIFIER, terms
 
 FILES = 8
 """So many of the best files are quoted."""

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from foundry.context.retrieval.definitions import definitions
 from foundry.context.retrieval.imports import imports
 from foundry.context.retrieval.kinds import Kind
-from foundry.context.retrieval.words import IDENTIFIER, terms
+from foundry.tokenize import IDENTIFIER, terms_of
 
 LARGEST = 512 * 1024
 """Bytes. A larger file is data, or nobody's reading."""
@@ -46,9 +46,6 @@ def analyse(path: str, kind: Kind, data: bytes) -> Facts:
         data = data[: LARGEST_PROSE if kind == Kind.PROSE else LARGEST_ASIDE]
     text = data.decode("utf-8", "replace")
     found = Counter(IDENTIFIER.findall(text))
-    counts: dict[str, int] = {}
-    get = counts.get
-    for identifier, times in found.items():
-        for term in terms(identifier):
-            counts[term] = get(term, 0) + times
-    return Facts(int(kind), found.total(), counts, definitions(path, text), imports(path, text))
+    return Facts(
+        int(kind), found.total(), terms_of(found), definitions(path, text), imports(path, text)
+    )

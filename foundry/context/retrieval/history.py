@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from foundry.context.retrieval.words import count_terms
+from foundry.tokenize import count_terms
 
 COMMITS = 3000
 """How far back the history is read."""

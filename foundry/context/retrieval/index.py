@@ -1,14 +1,14 @@
 """The index of a project, inverted so that a query reads only the postings of its own terms."""
 
-import math
 from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+from foundry import ranking
 from foundry.context.retrieval.facts import Facts
 from foundry.context.retrieval.history import Commit
 from foundry.context.retrieval.imports import edges
-from foundry.context.retrieval.words import count_terms
+from foundry.tokenize import count_terms
 
 _BITS = 12
 _MOST = (1 << _BITS) - 1
@@ -79,7 +79,7 @@ def rarity(packed: Postings, asked: Iterable[str], total: int) -> dict[str, floa
     for term in asked:
         having = len(packed.get(term, b"")) // 4
         if having:
-            found[term] = math.log(1 + (total - having + 0.5) / (having + 0.5))
+            found[term] = ranking.rarity(having, total)
     return found
 
 
@@ -90,7 +90,7 @@ def bm25(
     rare = rarity(packed, weights, len(lengths))
     mean = sum(lengths) / len(lengths) if lengths else 1.0
     mean = mean or 1.0
-    base = [k * (1 - b + b * length / mean) for length in lengths]
+    base = [ranking.length_penalty(length, mean, k=k, b=b) for length in lengths]
     scores: Scores = {}
     for term, worth in rare.items():
         gain = weights[term] * worth * (k + 1)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from foundry.context.retrieval.index import Index, Postings, Scores, postings, rarity
 from foundry.context.retrieval.kinds import Kind
 from foundry.context.retrieval.query import Query
-from foundry.context.retrieval.words import parts, stem, terms
+from foundry.tokenize import parts, stem, terms
 
 
 def coverage(index: Index, asked: Mapping[str, float]) -> Scores:

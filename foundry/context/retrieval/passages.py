@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from itertools import pairwise
 from typing import NamedTuple
 
-from foundry.context.retrieval.words import IDENTIFIER, terms
+from foundry.tokenize import IDENTIFIER, terms
 
 HALF = 80
 """Identifiers in half a passage; passages overlap by half."""

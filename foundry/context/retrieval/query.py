@@ -5,7 +5,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from foundry.context.retrieval.history import scope_of
-from foundry.context.retrieval.words import (
+from foundry.tokenize import (
     IDENTIFIER,
     count_terms,
     is_compound,

@@ -15,9 +15,11 @@ import sqlite3
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
+from foundry.ranking import length_penalty, rarity
 from foundry.schema.memory import Filter, Head, Sought
 from foundry.store.memory import terms
 from foundry.store.memory.rows import heads_of, where
+from foundry.tokenize import count_terms
 
 K, B = 1.2, 0.5
 """Okapi's constants: how much length counts."""
@@ -84,8 +86,8 @@ def _at_hand(sought: Sought) -> str:
 
 
 def _comparisons(sought: Sought) -> list[list[Aspect]]:
-    asked = dict.fromkeys(terms.counted(terms.searched(sought.text)), 1.0)
-    there = {t: 1 + math.log(times) for t, times in terms.counted(_at_hand(sought)).items()}
+    asked = dict.fromkeys(count_terms(terms.searched(sought.text)), 1.0)
+    there = {t: 1 + math.log(times) for t, times in count_terms(_at_hand(sought)).items()}
     if not there:
         return [[Aspect("said", asked, 1.0), Aspect("done", asked, DONE)]] if asked else []
     by_code = [[Aspect("said", there, 1.0)], [Aspect("done", there, 1.0)]]
@@ -118,7 +120,7 @@ def _bm25(connection: sqlite3.Connection, aspect: Aspect, allowed: frozenset[int
         f"SELECT entry, {column} FROM extent WHERE entry IN ({','.join('?' * len(best))})", best
     )
     return {
-        number: scores[number] * (K + 1) / (1 + K * (1 - B + B * length / mean))
+        number: scores[number] * (K + 1) / (1 + length_penalty(length, mean, k=K, b=B))
         for number, length in lengths
     }
 
@@ -138,7 +140,7 @@ def _gains(
         )  # fmt: skip
     gains = [
         (term, having,
-         aspect.weights[term] * math.log(1 + (entries - having + 0.5) / (having + 0.5)))
+         aspect.weights[term] * rarity(having, entries))
         for term, having in rows
     ]  # fmt: skip
     most = sorted(gains, key=lambda each: (-each[2], each[0]))[:MOST_TERMS]

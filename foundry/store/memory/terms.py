@@ -47,15 +47,6 @@ def distinct(texts: Iterable[str]) -> set[str]:
     return found
 
 
-def counted(text: str) -> dict[str, int]:
-    """The terms of a text by how often they occur."""
-    found: dict[str, int] = {}
-    for identifier in IDENTIFIER.findall(text):
-        for term in terms(identifier):
-            found[term] = found.get(term, 0) + 1
-    return found
-
-
 def searched(text: str) -> str:
     """What of a text is searched."""
     if len(text) <= LONGEST:

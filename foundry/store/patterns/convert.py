@@ -26,9 +26,9 @@ from foundry.schema.learning import (
     Phase,
     Severity,
     pattern_id,
-    words,
 )
 from foundry.store.patterns.merge import collect
+from foundry.tokenize import words
 
 _HINT = "Mend the file, or move it away"
 _LISTS = ("patterns", "learnings", "issues_found")

@@ -11,7 +11,9 @@ from dataclasses import dataclass
 from datetime import date
 from math import log1p
 
-from foundry.schema.learning import Pattern, Phase, words
+from foundry import ranking
+from foundry.schema.learning import Pattern, Phase
+from foundry.tokenize import words
 
 ANY = "any"
 HALF_LIFE_DAYS = 90
@@ -139,7 +141,7 @@ def _rarity(library: Sequence[frozenset[str]]) -> dict[str, float]:
     """The inverse document frequency of each word, as in BM25: always positive."""
     counts = Counter(term for terms in library for term in terms)
     total = len(library)
-    return {term: log1p((total - n + 0.5) / (n + 0.5)) for term, n in counts.items()}
+    return {term: ranking.rarity(n, total) for term, n in counts.items()}
 
 
 def _familiarity(pattern: Pattern, today: date) -> float:
