@@ -11,7 +11,7 @@ from foundry.schema import session_log
 from foundry.schema.base import Value
 from foundry.schema.memory import MemoryEntry
 from foundry.schema.summary import Evidence, SessionSummary
-from foundry.workflow.schema import json_schema
+from foundry.workflow.json_schema import json_schema
 
 DOCS = Path(__file__).parent.parent / "docs"
 WRITTEN: dict[str, type[Value]] = {

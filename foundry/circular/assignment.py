@@ -17,8 +17,8 @@ from foundry.engine.workspace import check_spec
 from foundry.errors import ArtifactError, InputError
 from foundry.schema.base import Value
 from foundry.store.project import FOLDER
+from foundry.workflow.parsing import read_yaml
 from foundry.workflow.problem import json_path, meant, shown
-from foundry.workflow.reading.read_yaml import read_yaml
 
 _NAMES = {"migration_history": "history", "task_objective": "objective"}
 """The seed's own names of fields, and what they are here."""

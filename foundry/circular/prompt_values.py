@@ -25,7 +25,7 @@ from foundry.circular.schema import Assignment, BaseContext, IterationState, Rep
 from foundry.engine.step_context import StepContext
 from foundry.schema.events import IterationStarted, Note
 from foundry.schema.journal import StepRecord
-from foundry.workflow.text import fill
+from foundry.workflow.placeholders import fill
 
 RECENT = 3
 """Iterations that are told in full."""

@@ -65,7 +65,7 @@ def text_of(file: str, what: str) -> str:
 def json_object(text: str, what: str) -> dict[str, Any]:
     """A JSON object; raises InputError that says what is wrong with it."""
     from foundry.errors import InputError
-    from foundry.workflow.reading.text import read_text
+    from foundry.workflow.parsing import read_text
 
     read = read_text(text, json=True)
     wrong = [f"{each.problem.path} {each.message}" for each in read.findings]

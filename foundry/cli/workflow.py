@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from foundry.schema.workflow import Workflow
     from foundry.workflow.load import Source
     from foundry.workflow.problem import Problem
-    from foundry.workflow.trace import Line
+    from foundry.workflow.replay import Line
 
 COMMANDS: Mapping[str, Mapping[str, str]] = {
     "Look": {
@@ -268,7 +268,7 @@ def _problems(file: str, *, strict: bool) -> "tuple[Problem, ...]":
 def _of_stdin(*, strict: bool) -> "tuple[Problem, ...]":
     from foundry.cli.documents import STDIN, text_of
     from foundry.workflow.load import examine_text
-    from foundry.workflow.reading.text import read_text
+    from foundry.workflow.parsing import read_text
 
     text = text_of(STDIN, "the document")
     json = text.lstrip().startswith("{")
@@ -320,7 +320,7 @@ def schema() -> None:
     """The JSON Schema of a workflow document, for editors and other programs."""
     import json
 
-    from foundry.workflow.schema import json_schema
+    from foundry.workflow.json_schema import json_schema
 
     click.echo(json.dumps(json_schema(), indent=2))
 
@@ -356,7 +356,7 @@ def trace_workflow(document: str, context: str, patches: str | None) -> None:
 def _walk(workflow: "Workflow", context: Context, patches: Sequence[Context]) -> None:
     from foundry.errors import WorkflowError
     from foundry.report.terminal_safe import safe
-    from foundry.workflow.trace import trace
+    from foundry.workflow.replay import trace
 
     line: Line = {}
     count = 0

@@ -17,7 +17,7 @@ from foundry.schema.workflow import LoopStep, Workflow
 from foundry.store.project import FOLDER
 from foundry.workflow.conditions import names
 from foundry.workflow.disclosure import disclose
-from foundry.workflow.text import fill
+from foundry.workflow.placeholders import fill
 
 MAX_VARIABLES = 24_000
 """Characters of all variables in a prompt."""

@@ -27,7 +27,7 @@ from foundry.schema.plan import MAX_TASKS, Plan, Task
 from foundry.store.artifacts import read_plan, read_text
 from foundry.store.project import CONTEXT, fixes_name, results_name
 from foundry.tools.recall import NAME as RECALL
-from foundry.workflow.text import fill
+from foundry.workflow.placeholders import fill
 
 STEP, SYSTEM = "workflow/step.md.j2", "workflow/system.md.j2"
 """Templates of a workflow that names none."""

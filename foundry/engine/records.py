@@ -9,7 +9,7 @@ from foundry.schema.events import StepEnded, StepStarted
 from foundry.schema.journal import Attempt, Intent, Spend, StepRecord, Stop
 from foundry.schema.run import Status
 from foundry.workflow.cursor import Instruction
-from foundry.workflow.text import fill
+from foundry.workflow.placeholders import fill
 
 SUBJECT = 100
 KEPT_DETAIL = 2_000

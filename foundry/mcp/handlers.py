@@ -14,7 +14,9 @@ from foundry.mcp.messages import (
 from foundry.mcp.prompts import instead
 from foundry.mcp.refusal import Refusal
 from foundry.schema.workflow import Function, Workflow
-from foundry.workflow import criteria, load, problems, schema
+from foundry.workflow import criteria, load
+from foundry.workflow import json_schema as schema
+from foundry.workflow import validate as problems
 from foundry.workflow.cursor import Blocked, Instruction, begin, due
 from foundry.workflow.disclosure import disclose
 

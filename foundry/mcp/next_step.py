@@ -12,8 +12,8 @@ from foundry.schema.workflow import LoopStep, Workflow
 from foundry.workflow.cursor import Blocked, Cursor, Finished, Instruction, Next, due
 from foundry.workflow.disclosure import disclose
 from foundry.workflow.loops import own_names
+from foundry.workflow.placeholders import fill, unknown_name
 from foundry.workflow.replay import replay
-from foundry.workflow.text import fill, unknown_name
 
 LIMIT = 256 * 1024
 """Bytes of a walk's variables, as JSON."""

@@ -13,9 +13,8 @@ from foundry.report import units
 from foundry.report.terminal_safe import safe
 from foundry.schema.condition import Condition
 from foundry.schema.workflow import Function, LoopStep, Step, Workflow
-from foundry.workflow.describe import condition_text, loop_text
+from foundry.workflow.describe import condition_text, criteria_text, loop_text
 from foundry.workflow.functions import referenced
-from foundry.workflow.wording import criteria_text
 
 INDENT = 4
 

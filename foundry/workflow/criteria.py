@@ -13,8 +13,8 @@ from typing import Any
 
 from foundry.schema.criteria import Composition, Criteria, Criterion, Rule
 from foundry.workflow.conditions import holds
-from foundry.workflow.lookahead import compiled
 from foundry.workflow.output_schema import violations
+from foundry.workflow.regex import compiled_with_lookaheads
 
 Context = Mapping[str, Any]
 
@@ -97,7 +97,9 @@ def _wrong(rule: Rule, text: str) -> Iterator[str]:
     match rule.type:
         case "contains" if str(rule.value) not in text:
             yield f"it does not contain {rule.value!r}"
-        case "regex" if compiled(rule.pattern or "", rule.flags).search(text) is None:
+        case "regex" if (
+            compiled_with_lookaheads(rule.pattern or "", rule.flags).search(text) is None
+        ):
             yield "nothing in it matches"
         case "length":
             yield from _length(rule, len(text))

@@ -12,17 +12,17 @@ from typing import Any, Literal
 
 from foundry.schema.workflow import Function, LoopStep, Workflow
 from foundry.workflow.cursor import Instruction
-from foundry.workflow.functions import referenced
-from foundry.workflow.loops import Context
-from foundry.workflow.text import fill
-from foundry.workflow.wording import (
+from foundry.workflow.describe import (
     again_text,
     functions_text,
     item_text,
-    loop_text,
-    place,
+    iteration_text,
+    loop_overview,
     step_text,
 )
+from foundry.workflow.functions import referenced
+from foundry.workflow.loops import Context
+from foundry.workflow.placeholders import fill
 
 Reader = Literal["fresh", "thread"]
 """`fresh` begins empty and is forgotten; `thread` remembers what it was told."""
@@ -56,7 +56,13 @@ def _in_words(workflow: Workflow, instruction: Instruction) -> Disclosure:
     loop, step = instruction.loop, instruction.step
     text, warnings = step_text(step, instruction.context)
     functions = functions_text(referenced(workflow, loop, step))
-    parts = (text, functions, loop_text(instruction), place(instruction), item_text(instruction))
+    parts = (
+        text,
+        functions,
+        loop_overview(instruction),
+        iteration_text(instruction),
+        item_text(instruction),
+    )
     prompt = "\n\n".join(part for part in parts if part)
     return Disclosure(
         _described(instruction), {"prompt": prompt}, _loop_context(instruction), warnings
@@ -67,7 +73,9 @@ def _whole(workflow: Workflow, instruction: Instruction, *, overview: bool) -> D
     """The step in full, and its loop's overview or a reference to it."""
     loop, step = instruction.loop, instruction.step
     text, warnings = step_text(step, instruction.context)
-    guidance: dict[str, Any] = {"prompt": "\n\n".join(filter(None, (text, place(instruction))))}
+    guidance: dict[str, Any] = {
+        "prompt": "\n\n".join(filter(None, (text, iteration_text(instruction))))
+    }
     if loop is not None and overview:
         guidance["loopPhaseGuidance"] = _overview(loop, instruction)
     elif loop is not None:
@@ -87,7 +95,7 @@ def _again(workflow: Workflow, instruction: Instruction) -> Disclosure:
     assert told is not None
     again = again_text(step, told, instruction.context)
     guidance: dict[str, Any] = {
-        "prompt": f"{again}\n\n{place(instruction)}",
+        "prompt": f"{again}\n\n{iteration_text(instruction)}",
         "phaseReference": REFERENCE,
     }
     functions = referenced(workflow, loop, step)

@@ -10,10 +10,9 @@ from typing import Any, Literal
 from foundry import config
 from foundry.errors import WorkflowError
 from foundry.schema.workflow import Workflow
+from foundry.workflow.parsing import MAX_BYTES, TOO_LARGE, Plain, read_text
 from foundry.workflow.problem import Finding, Problem, meant
-from foundry.workflow.problems import checked, problems, sorted_problems
-from foundry.workflow.reading.text import MAX_BYTES, TOO_LARGE, read_text
-from foundry.workflow.reading.value import Plain
+from foundry.workflow.validate import checked, problems, sorted_problems
 
 BUILTIN = Path(__file__).parent / "builtin"
 SUFFIXES = (".yaml", ".yml", ".json")

@@ -1,16 +1,27 @@
-"""Where somebody stands who keeps no token: the steps that they say are done, and their variables.
+"""The cursor without a journal: a dry run of a whole workflow, or from what somebody says is done.
 
-Only the latest variables are known, so the conditions of the past can't be judged again (a `while`
-that ended has a false condition by now). What is done is taken as having been due; conditions
-decide what comes next, and nothing else.
+Who keeps no token says which steps are done, and has only the latest variables: so the conditions
+of the past can't be judged again (a `while` that ended has a false condition by now). What is done
+is taken as having been due; conditions decide what comes next, and nothing else.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 from foundry.errors import WorkflowError
 from foundry.schema.workflow import LoopStep, Workflow
-from foundry.workflow.cursor import Cursor, begin, passed, settle
+from foundry.workflow.cursor import (
+    Blocked,
+    Cursor,
+    Finished,
+    Instruction,
+    begin,
+    complete,
+    due,
+    passed,
+    settle,
+)
 from foundry.workflow.loops import Context, LoopState, Missing, enter
 
 _INSTANCE = re.compile(r"(?P<loop>[^\[\]/]+)\[(?P<number>[1-9]\d{0,5})\]/(?P<step>[^\[\]/]+)")
@@ -73,3 +84,29 @@ def _find(workflow: Workflow, name: str) -> tuple[int, int]:
     raise WorkflowError(
         f"there is no step {name!r} in {workflow.id!r}", hint=f"Its steps are {', '.join(known)}"
     )
+
+
+Line = dict[str, Any]
+"""A JSON object: a step with the loops around it, and at last `complete` or `error`."""
+
+
+def trace(workflow: Workflow, context: Context, patches: Iterable[Context] = ()) -> Iterator[Line]:
+    """The steps in order, then how it ends.
+
+    A patch is merged into the context before the line of its number is worked out, the first one
+    before the first step; there may be fewer of them than lines, or more.
+    """
+    remaining = iter(patches)
+    cursor = begin(workflow, {**context, **next(remaining, {})})
+    while isinstance(now := due(workflow, cursor), Instruction):
+        yield {"step": now.step.id, "loopPath": list(now.loop_path)}
+        cursor = complete(workflow, cursor, next(remaining, {}))
+    yield _end(now)
+
+
+def _end(end: Finished | Blocked) -> Line:
+    warnings = {"warnings": list(end.warnings)} if end.warnings else {}
+    if isinstance(end, Finished):
+        return {"complete": True, **warnings}
+    error = {"code": end.code, "message": end.reason, "step": end.step, "hint": end.hint}
+    return {"error": error, **warnings}

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from foundry.schema.workflow import LoopStep, Workflow
 from foundry.workflow.graph import graph, label
 from foundry.workflow.load import builtin
-from foundry.workflow.trace import trace
+from foundry.workflow.replay import trace
 from tests.support.workflows import document, loop, step
 
 NODE = re.compile(r"(\w+)(\[|\{|\(\[)\"(.*)\"(\]|\}|\]\))")

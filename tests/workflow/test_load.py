@@ -14,7 +14,7 @@ from foundry import config
 from foundry.errors import WorkflowError
 from foundry.schema.workflow import LoopStep, Step
 from foundry.workflow import load
-from foundry.workflow.reading.text import read_text
+from foundry.workflow.parsing import read_text
 
 DOCUMENTS = Path(__file__).parent / "documents"
 CORPUS = os.environ.get("FOUNDRY_WORKFLOW_CORPUS", "")
@@ -63,7 +63,7 @@ def test_yaml_and_json_are_the_same_document() -> None:
 
 
 def test_the_example_uses_every_field_of_the_format() -> None:
-    from foundry.workflow.schema import json_schema
+    from foundry.workflow.json_schema import json_schema
 
     schema = json_schema()
     fields = {name for each in (schema, *schema["$defs"].values()) for name in each["properties"]}
@@ -354,7 +354,7 @@ def test_parse_says_where_the_document_came_from() -> None:
 def test_every_document_of_the_corpus_is_valid_but_those_that_nobody_reads() -> None:
     from jsonschema import Draft202012Validator
 
-    from foundry.workflow.schema import json_schema
+    from foundry.workflow.json_schema import json_schema
 
     validator = Draft202012Validator(json_schema())
     looked_at = 0

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from foundry.workflow.check.places import Document, Place, places, texts
 from foundry.workflow.problem import Finding
+from foundry.workflow.traverse import Document, Place, places, texts
 
 LINE = 256
 """Characters of a rule or a question in the public format; ours may be longer."""

@@ -19,10 +19,10 @@ from foundry.schema.workflow import (
     Step,
     Workflow,
 )
-from foundry.workflow.check.places import Document
-from foundry.workflow.check.stand_ins import mended
-from foundry.workflow.check.words import in_words
+from foundry.workflow.messages import in_words
 from foundry.workflow.problem import Finding, Loc
+from foundry.workflow.stand_ins import mended
+from foundry.workflow.traverse import Document
 
 ROUNDS = 4
 """What an object says as a whole is looked at only when its parts are right: so they are mended,

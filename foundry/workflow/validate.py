@@ -4,16 +4,16 @@ from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
 from foundry.schema.workflow import Workflow
-from foundry.workflow.check.calls import calls
-from foundry.workflow.check.conditions import regexes
-from foundry.workflow.check.criteria import criteria
-from foundry.workflow.check.oddities import oddities
-from foundry.workflow.check.places import Document
-from foundry.workflow.check.structure import validated
-from foundry.workflow.check.variables import braces, variables
-from foundry.workflow.check.wiring import NESTED, wiring
+from foundry.workflow.document_conditions import regexes
+from foundry.workflow.oddities import oddities
+from foundry.workflow.parsing import plain
 from foundry.workflow.problem import Finding, Loc, Problem, shown
-from foundry.workflow.reading.value import plain
+from foundry.workflow.traverse import Document
+from foundry.workflow.validate_references import calls
+from foundry.workflow.validate_rules import criteria
+from foundry.workflow.validate_structure import validated
+from foundry.workflow.validate_variables import braces, variables
+from foundry.workflow.wiring import NESTED, wiring
 
 __all__ = ["Problem", "checked", "problems", "sorted_problems"]
 

@@ -7,8 +7,8 @@ from pydantic import ValidationError
 
 from foundry.schema.condition import Condition
 from foundry.workflow import conditions
-from foundry.workflow.check.places import Document, objects, places, text
 from foundry.workflow.problem import Finding, Loc
+from foundry.workflow.traverse import Document, objects, places, text
 
 
 def regexes(document: Document) -> Iterator[Finding]:

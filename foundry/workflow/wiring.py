@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from foundry.workflow.check.places import Document, Place, places, top_level
 from foundry.workflow.problem import Finding, json_path, meant, some
+from foundry.workflow.traverse import Document, Place, places, top_level
 
 NESTED = (
     "a loop can't stand in another's body: put it on the top level. To repeat something for each "

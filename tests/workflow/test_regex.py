@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from foundry.workflow.lookahead import Anything, compiled
+from foundry.workflow.regex import Anything, compiled_with_lookaheads
 
 PATTERNS = [
     "^(?!.*b)",
@@ -51,33 +51,33 @@ TEXTS = st.text("abc)(\n", max_size=8)
 @given(text=TEXTS)
 @example(text="")
 def test_it_matches_what_python_matches(pattern: str, text: str) -> None:
-    ours = compiled(pattern, "").search(text) is not None
+    ours = compiled_with_lookaheads(pattern, "").search(text) is not None
     theirs = re.search(pattern.replace("$", r"\Z"), text) is not None
     assert ours is theirs
 
 
 def test_flags_go_for_all_parts() -> None:
-    assert compiled("^(?=.*B)(?!.*C)a", "is").search("A\nb")
-    assert not compiled("^(?=.*B)(?!.*C)a", "is").search("A\nbc")
-    assert not compiled("^(?=.*B)a", "").search("ab")
+    assert compiled_with_lookaheads("^(?=.*B)(?!.*C)a", "is").search("A\nb")
+    assert not compiled_with_lookaheads("^(?=.*B)(?!.*C)a", "is").search("A\nbc")
+    assert not compiled_with_lookaheads("^(?=.*B)a", "").search("ab")
 
 
 @pytest.mark.parametrize("pattern", REFUSED)
 def test_what_is_not_linear_is_refused(pattern: str) -> None:
     with pytest.raises(ValueError, match="RE2"):
-        compiled(pattern, "")
+        compiled_with_lookaheads(pattern, "")
 
 
 def test_with_the_flag_m_the_beginning_is_no_beginning() -> None:
     with pytest.raises(ValueError, match="RE2"):
-        compiled("^(?!a)b", "m")
+        compiled_with_lookaheads("^(?!a)b", "m")
 
 
 def test_what_every_text_matches_is_known() -> None:
-    assert isinstance(compiled("(?!.*TODO)", ""), Anything)
-    assert not isinstance(compiled("^(?!.*TODO)", ""), Anything)
+    assert isinstance(compiled_with_lookaheads("(?!.*TODO)", ""), Anything)
+    assert not isinstance(compiled_with_lookaheads("^(?!.*TODO)", ""), Anything)
 
 
 def test_a_pattern_of_endless_lookaheads_is_refused() -> None:
     with pytest.raises(ValueError, match="longer than"):
-        compiled("^" + "(?=a)" * 5000 + "a")
+        compiled_with_lookaheads("^" + "(?=a)" * 5000 + "a")

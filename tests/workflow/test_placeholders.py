@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foundry.workflow.text import Filled, fill, in_braces, is_name, unknown_name
+from foundry.workflow.placeholders import Filled, fill, in_braces, is_name, unknown_name
 
 CONTEXT: dict[str, Any] = {
     "name": "Ada",

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from foundry.workflow.load import examine, parse
 from foundry.workflow.problem import json_path
-from foundry.workflow.problems import problems
+from foundry.workflow.validate import problems
 
 RELEASE = json.loads((Path(__file__).parent / "documents" / "release.json").read_text())
 

@@ -3,11 +3,10 @@
 from collections.abc import Iterator
 from typing import Any
 
-from foundry.workflow.check.conditions import rules
-from foundry.workflow.check.places import Document, places, text
-from foundry.workflow.lookahead import Anything, compiled
+from foundry.workflow.document_conditions import rules
 from foundry.workflow.problem import Finding, Loc
-from foundry.workflow.regex import FLAGS
+from foundry.workflow.regex import FLAGS, Anything, compiled_with_lookaheads
+from foundry.workflow.traverse import Document, places, text
 
 _USED = {
     "contains": {"value"},
@@ -42,7 +41,7 @@ def _rule(loc: Loc, rule: dict[str, Any]) -> Iterator[Finding]:
 
 def _pattern(loc: Loc, pattern: str, flags: str) -> Iterator[Finding]:
     try:
-        found = compiled(pattern, flags)
+        found = compiled_with_lookaheads(pattern, flags)
     except ValueError as error:
         where = "flags" if set(flags) - set(FLAGS) else "pattern"
         yield Finding((*loc, where), str(error))

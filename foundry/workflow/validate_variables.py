@@ -4,10 +4,10 @@ import re
 from collections.abc import Collection, Iterator
 from typing import Any
 
-from foundry.workflow.check.conditions import asked
-from foundry.workflow.check.places import Document, Place, around, by_body, places, text, texts
+from foundry.workflow.document_conditions import asked
+from foundry.workflow.placeholders import in_braces, is_name, unknown_name
 from foundry.workflow.problem import Finding, Loc
-from foundry.workflow.text import in_braces, is_name, unknown_name
+from foundry.workflow.traverse import Document, Place, around, by_body, places, text, texts
 
 VARIABLES = {
     "iterationVar": "currentIteration",

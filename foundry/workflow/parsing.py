@@ -1,20 +1,36 @@
-"""YAML text to a value: the core schema of YAML 1.2, which editors and other tools read by.
+"""From the text of a document to a JSON value: nothing in it is lost silently, nothing can hang.
 
-Built from the parser's events, without recursion and with a budget: nested brackets can't exhaust
-the stack, and aliases can't be written out to more than a document may hold. Differences to
-PyYAML's own loader: `yes`, `no`, `on`, `off` and `12:30` are text, and a key given twice is
-reported. Merge keys (`<<`) work. A date is reported, as readers disagree on what it is.
+YAML is the core schema of YAML 1.2, which editors and other tools read by: `yes`, `no`, `on`, `off`
+and `12:30` are text, and a key given twice is reported. Merge keys (`<<`) work. A date is reported,
+as readers disagree on what it is. The value is built from the parser's events, without recursion
+and with a budget: nested brackets can't exhaust the stack, and aliases can't be written out to more
+than a document may hold.
 """
 
+import json
+import math
 import re
+from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
 import yaml
 
 from foundry.workflow.problem import Finding, Loc
-from foundry.workflow.reading.read_json import TWICE
-from foundry.workflow.reading.value import MAX_DEPTH, TOO_DEEP, Plain
+
+MAX_BYTES = 5_000_000
+
+TOO_LARGE = Finding((), f"has more than {MAX_BYTES:,} bytes: make it smaller")
+
+MAX_DEPTH = 64
+"""Levels of lists and objects; recursion over a document that keeps to it is safe."""
+
+TOO_DEEP = f"is nested more than {MAX_DEPTH} levels deep: write it flatter"
+_LARGEST = 10**308
+_EXACT = 2**53
+
+TWICE = "this key is given twice, and only one of them can hold: remove one"
 
 MAX_EXPANDED = 10_000_000
 """Characters of all values once aliases are written out, each value counting as 16 more."""
@@ -30,6 +46,130 @@ _DATE = re.compile(r"[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}([Tt \t].*)?")
 
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _NO_KEY: Any = object()
+
+
+@dataclass(slots=True)
+class Plain:
+    """A document as JSON, and what had to be changed to make it so."""
+
+    value: Any = None
+    findings: list[Finding] = field(default_factory=list)
+
+
+def read_text(text: str, *, json: bool) -> Plain:
+    """The value of a JSON or YAML text; what can't be read at all is None with one finding."""
+    if len(text) > MAX_BYTES:
+        return Plain(None, [TOO_LARGE])
+    if not text.isascii() and text != text.encode("utf-8", "replace").decode():
+        return Plain(None, [Finding((), "has half of a character (a lone surrogate)")])
+    read = read_json(text) if json else read_yaml(text)
+    made_plain = plain(read.value)
+    return Plain(made_plain.value, [*read.findings, *made_plain.findings])
+
+
+def plain(raw: Any) -> Plain:
+    """`raw` as a JSON value; what JSON has not is reported and stands in it as text or null.
+
+    A whole number is the same however it is written: `3.0` becomes 3.
+    """
+    result = Plain()
+    result.value = _plain(raw, (), result.findings)
+    return result
+
+
+def _plain(raw: Any, loc: Loc, findings: list[Finding]) -> Any:
+    if len(loc) > MAX_DEPTH:
+        findings.append(Finding(loc, TOO_DEEP))
+        return None
+    if raw is None or isinstance(raw, bool):
+        return raw
+    if isinstance(raw, list | tuple):
+        return [_plain(each, (*loc, place), findings) for place, each in enumerate(raw)]
+    if isinstance(raw, dict):
+        return _object(raw, loc, findings)
+    return _scalar(raw, loc, findings)
+
+
+def _scalar(raw: Any, loc: Loc, findings: list[Finding]) -> Any:
+    match raw:
+        case str():
+            return _text(raw, loc, findings)
+        case int() | float():
+            return _number(raw, loc, findings)
+        case _:
+            what = f"is a {type(raw).__name__}, which JSON has not: write it as text, in quotes"
+            findings.append(Finding(loc, what))
+            return str(raw)
+
+
+def _object(raw: dict[Any, Any], loc: Loc, findings: list[Finding]) -> dict[str, Any]:
+    result = {}
+    for key, value in raw.items():
+        if not isinstance(key, str):
+            findings.append(Finding((*loc, str(key)), "this key is not text: put it in quotes"))
+        name = _text(str(key), (*loc, str(key)), findings)
+        result[name] = _plain(value, (*loc, name), findings)
+    return result
+
+
+def _number(raw: float, loc: Loc, findings: list[Finding]) -> float | int:
+    if isinstance(raw, int):
+        if abs(raw) > _LARGEST:
+            findings.append(Finding(loc, "is too large a number: write it as text, in quotes"))
+            return 0
+        return raw
+    if not math.isfinite(raw):
+        findings.append(
+            Finding(loc, f"{raw} is no number that JSON has: leave it out or write it as text")
+        )
+        return 0
+    return int(raw) if raw.is_integer() and abs(raw) <= _EXACT else raw
+
+
+def _text(raw: str, loc: Loc, findings: list[Finding]) -> str:
+    if raw.isascii():
+        return raw
+    mended = raw.encode("utf-8", "replace").decode()
+    if mended != raw:
+        findings.append(Finding(loc, "has half of a character (a lone surrogate): write it whole"))
+    return mended
+
+
+def read_json(text: str) -> Plain:
+    """The value of a JSON text; a syntax error is one finding, and the value None."""
+    repeated: dict[int, list[str]] = {}
+    objects: list[dict[str, Any]] = []  # keeps ids from being used again
+
+    def pairs(items: list[tuple[str, Any]]) -> dict[str, Any]:
+        found = dict(items)
+        if len(found) < len(items):
+            objects.append(found)
+            counts = Counter(key for key, _ in items)
+            repeated[id(found)] = [key for key in found if counts[key] > 1]
+        return found
+
+    try:
+        value = json.loads(text, object_pairs_hook=pairs)
+    except json.JSONDecodeError as error:
+        where = f"line {error.lineno}, column {error.colno}"
+        return Plain(None, [Finding((), f"is not valid JSON at {where}: {error.msg}")])
+    except ValueError:  # more digits than Python reads
+        return Plain(None, [Finding((), "has a number of thousands of digits: write it as text")])
+    except RecursionError:
+        return Plain(None, [Finding((), TOO_DEEP)])
+    places = _repeated(value, repeated) if repeated else []
+    return Plain(value, [Finding(loc, TWICE) for loc in places])
+
+
+def _repeated(value: Any, repeated: dict[int, list[str]], loc: Loc = ()) -> list[Loc]:
+    if len(loc) > MAX_DEPTH:
+        return []
+    found = [(*loc, key) for key in repeated.get(id(value), ())]
+    items: Iterable[tuple[Any, Any]] = value.items() if isinstance(value, dict) else ()
+    items = enumerate(value) if isinstance(value, list) else items
+    return found + [
+        place for key, each in items for place in _repeated(each, repeated, (*loc, key))
+    ]
 
 
 class _Unreadable(Exception):

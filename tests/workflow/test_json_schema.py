@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from foundry.workflow.check.structure import validated
+from foundry.workflow.json_schema import DRAFT, ID, json_schema
 from foundry.workflow.load import BUILTIN, read
-from foundry.workflow.schema import DRAFT, ID, json_schema
+from foundry.workflow.validate_structure import validated
 
 RELEASE = json.loads((Path(__file__).parent / "documents" / "release.json").read_text())
 SCHEMA = json_schema()

@@ -4,7 +4,9 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from foundry.workflow.check.places import (
+from foundry.workflow.functions import called, referred
+from foundry.workflow.problem import Finding, Loc, meant, shown, some
+from foundry.workflow.traverse import (
     Document,
     Place,
     around,
@@ -14,8 +16,6 @@ from foundry.workflow.check.places import (
     text,
     texts,
 )
-from foundry.workflow.functions import called, referred
-from foundry.workflow.problem import Finding, Loc, meant, shown, some
 
 _TYPES: dict[str, tuple[type, ...]] = {
     "string": (str,),
