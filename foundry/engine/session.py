@@ -28,7 +28,7 @@ from foundry.model.pool import ModelPool
 from foundry.model.retry import RetryNotice
 from foundry.model.tokens import estimate
 from foundry.permission.approvals import Approve, forget_question, nobody
-from foundry.permission.policy import policy_of
+from foundry.permission.policy import load_policy
 from foundry.sandbox.process import ProcessSandbox
 from foundry.schema.base import Json, now
 from foundry.schema.events import Given, Note, Observer, Waiting
@@ -95,7 +95,7 @@ def build(wish: Wish, watch: Watch) -> Ended:
     check_phases(workflow, wish.skip, wish.pause_after)
     check_roles(workflow, wish.models)
     check_variables(wish.context)
-    policy_of(wish.permission, wish.rules)
+    load_policy(wish.permission, wish.rules)
     at = now()
     run = workspace.new_run_id(at)
     folder = wish.folder or workspace.default_folder(spec, Path.cwd())
@@ -158,7 +158,7 @@ def resume(
         options = change(kept)
         check_phases(workflow, (), options.pause_after)
         check_roles(workflow, options.models)
-        policy_of(options.permission, options.rules)
+        load_policy(options.permission, options.rules)
         if (options.permission, options.rules) != (kept.permission, kept.rules):
             forget_question(kept.run)
         return options
@@ -254,7 +254,7 @@ def _setting(found: Found, pool: ModelPool, watch: Watch) -> Setting:
         deadline=time.monotonic() + options.limits.max_hours * 3600,
         templates=found.chosen.folder,
         on_text=watch.on_text,
-        policy=policy_of(options.permission, options.rules),
+        policy=load_policy(options.permission, options.rules),
         approve=watch.approve,
     )
 

@@ -12,7 +12,7 @@ from pydantic import BaseModel, Field, ValidationError
 from foundry.errors import ProjectError
 from foundry.files import atomic_write
 from foundry.permission.globs import known, literal
-from foundry.permission.operation import COMMAND, WRITE, Part
+from foundry.permission.operation import COMMAND, WRITE, Operation
 from foundry.schema.base import Value
 from foundry.schema.permission import Answer, Effect, Question, Rule, Verdict
 from foundry.store import runs
@@ -34,9 +34,9 @@ def nobody(_question: Question) -> Answer | None:
 
 
 def question(
-    step: str, tool: Tool[Any], arguments: BaseModel, verdict: Verdict, asked: Iterable[Part]
+    step: str, tool: Tool[Any], arguments: BaseModel, verdict: Verdict, asked: Iterable[Operation]
 ) -> Question:
-    """The question about a call; `asked` are the parts of it that are not allowed already."""
+    """The question about a call; `asked` are its operations that are not allowed already."""
     return Question(
         step=step,
         tool=tool.name,
@@ -49,23 +49,23 @@ def question(
     )
 
 
-def lasting(parts: Iterable[Part]) -> tuple[Rule, ...]:
-    """The rules that allow these parts from now on; none when one can't be put as a rule."""
-    rules = [_lasting(part) for part in parts]
+def lasting(operations: Iterable[Operation]) -> tuple[Rule, ...]:
+    """The rules that allow these operations from now on; none when one can't be put as a rule."""
+    rules = [_lasting(operation) for operation in operations]
     return () if None in rules else tuple(dict.fromkeys(rule for rule in rules if rule))
 
 
-def _lasting(part: Part) -> Rule | None:
+def _lasting(operation: Operation) -> Rule | None:
     """This very command, or the files of this folder."""
-    if part.opaque or not all(map(known, part.words)):
+    if operation.opaque or not all(map(known, operation.words)):
         return None
-    if part.tool == COMMAND:
-        words = " ".join(shlex.quote(literal(word)) for word in part.words)
+    if operation.tool == COMMAND:
+        words = " ".join(shlex.quote(literal(word)) for word in operation.words)
         return Rule(effect=Effect.ALLOW, tools=(COMMAND,), commands=(words,), source=ANSWER)
-    paths = {_folder_of(place.inside) for place in part.places if place.inside}
-    if not paths or len(paths) < len({place.inside for place in part.places}):
+    paths = {_folder_of(each.inside) for each in operation.paths if each.inside}
+    if not paths or len(paths) < len({each.inside for each in operation.paths}):
         return None
-    tools = _WRITERS if part.tool in _WRITERS else (part.tool,)
+    tools = _WRITERS if operation.tool in _WRITERS else (operation.tool,)
     return Rule(effect=Effect.ALLOW, tools=tools, paths=tuple(sorted(paths)), source=ANSWER)
 
 

@@ -96,7 +96,7 @@ def _possibly(pattern: tuple[str, ...], words: tuple[str, ...]) -> bool:
     return rest(0, 0)
 
 
-# -- one glob, one text: a walk over sets of places in the pattern -----------------------------
+# -- one glob, one text: a walk over sets of positions in the pattern -----------------------------
 
 
 def _run(tokens: tuple[str, ...], text: str, *, surely: bool, below: bool) -> bool:
@@ -122,56 +122,58 @@ def _after(tokens: tuple[str, ...], at: frozenset[int], char: str, *, surely: bo
     if char in GAPS:
         return _gap_surely(tokens, at, char)
     after = set()
-    for place in at:
-        token = tokens[place] if place < len(tokens) else ""
+    for position in at:
+        token = tokens[position] if position < len(tokens) else ""
         if token in (_DEEP, _FOLDERS) or (token == _STAR and char != "/"):
-            after.add(place)
+            after.add(position)
         if token == _FOLDERS and char == "/":
-            after.add(place + 1)
+            after.add(position + 1)
         if token and _takes(token, char, folded=not surely):
-            after.add(place + 1)
+            after.add(position + 1)
     return after
 
 
 def _gap_surely(tokens: tuple[str, ...], at: frozenset[int], gap: str) -> set[int]:
     """Only a star takes whatever may stand there."""
     wide = (_DEEP, _STAR, _FOLDERS) if gap == NAME else (_DEEP,)
-    return {place for place in at if place < len(tokens) and tokens[place] in wide}
+    return {position for position in at if position < len(tokens) and tokens[position] in wide}
 
 
 def _gap_possibly(
     tokens: tuple[str, ...], at: frozenset[int], gap: str, *, first: bool
 ) -> set[int]:
     """Any part of the pattern may describe what stands there; a name ends before a slash."""
-    after = {place for place in at if not (gap == NAME and first) or _is_star(tokens, place)}
-    for place in at:
-        if gap == NAME and first and tokens[place : place + 1] == (".",):
+    after = {
+        position for position in at if not (gap == NAME and first) or _is_star(tokens, position)
+    }
+    for position in at:
+        if gap == NAME and first and tokens[position : position + 1] == (".",):
             continue
-        for later in range(place, len(tokens)):
+        for later in range(position, len(tokens)):
             if gap == NAME and tokens[later] == "/":
                 break
             after.add(later + 1)
     return after
 
 
-def _is_star(tokens: tuple[str, ...], place: int) -> bool:
-    return place < len(tokens) and tokens[place] in (_STAR, _DEEP, _FOLDERS)
+def _is_star(tokens: tuple[str, ...], position: int) -> bool:
+    return position < len(tokens) and tokens[position] in (_STAR, _DEEP, _FOLDERS)
 
 
-def _closed(tokens: tuple[str, ...], places: Iterable[int]) -> frozenset[int]:
-    """With the places that are reached without taking a character."""
+def _closed(tokens: tuple[str, ...], positions: Iterable[int]) -> frozenset[int]:
+    """With the positions that are reached without taking a character."""
     found: set[int] = set()
-    waiting = list(places)
+    waiting = list(positions)
     while waiting:
-        place = waiting.pop()
-        if place in found:
+        position = waiting.pop()
+        if position in found:
             continue
-        found.add(place)
-        token = tokens[place] if place < len(tokens) else ""
+        found.add(position)
+        token = tokens[position] if position < len(tokens) else ""
         if token in (_STAR, _DEEP):
-            waiting.append(place + 1)
+            waiting.append(position + 1)
         if token == _ENTRY:
-            waiting += (place + 1, place + 2)
+            waiting += (position + 1, position + 2)
     return frozenset(found)
 
 

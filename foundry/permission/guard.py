@@ -10,10 +10,10 @@ from pydantic import BaseModel
 from foundry.errors import DecisionNeeded
 from foundry.permission import approvals
 from foundry.permission.approvals import Approve, question
-from foundry.permission.decide import judge, refused
-from foundry.permission.operation import COMMAND, Part
-from foundry.permission.resolved_path import Places
-from foundry.permission.shell_operations import command_parts
+from foundry.permission.decide import decide, refused
+from foundry.permission.operation import COMMAND, Operation
+from foundry.permission.resolved_path import PathResolver
+from foundry.permission.shell_operations import command_operations
 from foundry.schema.events import Judged, Observer
 from foundry.schema.permission import Answer, Effect, Mode, Policy, Question, Verdict
 from foundry.tools.base import Tool, ToolResult
@@ -27,7 +27,7 @@ _PLAN = "This run only plans: read, think, and submit what you found."
 
 
 class Guard:
-    """Judges the calls of one conversation.
+    """Decides on the calls of one conversation.
 
     A refusal is an error result that the model can work around. Raises DecisionNeeded, which
     pauses the run, when a question finds nobody or when too much was refused.
@@ -37,12 +37,12 @@ class Guard:
         self, policy: Policy, root: Path, *, run: str, step: str, approve: Approve,
         observe: Observer,
     ) -> None:  # fmt: skip
-        self._places = Places.of(root)
+        self._resolver = PathResolver.of(root)
         self._run, self._step = run, step
         self._approve, self._observe = approve, observe
         self._kept = approvals.load(run)
         given = policy.model_copy(update={"rules": (*policy.rules, *self._kept.always)})
-        self._policy = self._places.settled(given)
+        self._policy = self._resolver.resolve_rules(given)
         self._refused: list[str] = []
 
     def wrap(self, tools: Mapping[str, Tool[Any]]) -> dict[str, Tool[Any]]:
@@ -51,50 +51,52 @@ class Guard:
 
     def _guarded(self, tool: Tool[Any]) -> Tool[Any]:
         def call(arguments: BaseModel) -> str | ToolResult:
-            verdict, asked = self._judged(tool, arguments)
+            verdict, asked = self._decide(tool, arguments)
             match verdict.effect:
                 case Effect.ALLOW:
-                    self._tell(tool, arguments, "allow", verdict, "policy")
+                    self._announce(tool, arguments, "allow", verdict, "policy")
                     return tool.call(arguments)
                 case Effect.DENY:
-                    self._tell(tool, arguments, "deny", verdict, "policy")
+                    self._announce(tool, arguments, "deny", verdict, "policy")
                     return self._refuse(verdict.part, self._advice(verdict))
             return self._ask(tool, arguments, verdict, asked)
 
         return replace(tool, call=call)
 
-    def _judged(self, tool: Tool[Any], arguments: BaseModel) -> tuple[Verdict, tuple[Part, ...]]:
+    def _decide(
+        self, tool: Tool[Any], arguments: BaseModel
+    ) -> tuple[Verdict, tuple[Operation, ...]]:
         if self._policy.mode is Mode.PLAN and not tool.reads_only:
             why = "only tools that read are allowed (--permission plan)"
             return Verdict(effect=Effect.DENY, part=tool.name, why=why), ()
-        parts = self._parts(tool, arguments)
-        return judge(self._policy.rules, parts), refused(self._policy.rules, parts)
+        operations = self._operations(tool, arguments)
+        return decide(self._policy.rules, operations), refused(self._policy.rules, operations)
 
-    def _parts(self, tool: Tool[Any], arguments: BaseModel) -> tuple[Part, ...]:
-        """What the rules are asked about: the tool with its path, and the pieces of its command."""
+    def _operations(self, tool: Tool[Any], arguments: BaseModel) -> tuple[Operation, ...]:
+        """What the rules decide on: the tool with its path, and the pieces of its command."""
         path = str(getattr(arguments, tool.path)) if tool.path else ""
-        places = self._places.find(self._places.root, path) if tool.path else ()
-        itself = (Part(tool.name, path or tool.name, places=places),)
+        paths = self._resolver.resolve(self._resolver.root, path) if tool.path else ()
+        itself = (Operation(tool.name, path or tool.name, paths=paths),)
         if not tool.command:
             return itself
-        pieces = command_parts(str(getattr(arguments, tool.command)), self._places)
+        pieces = command_operations(str(getattr(arguments, tool.command)), self._resolver)
         return pieces if tool.name == COMMAND else (*itself, *pieces)
 
     # -- asking ------------------------------------------------------------------------------
 
     def _ask(
-        self, tool: Tool[Any], arguments: BaseModel, verdict: Verdict, asked: tuple[Part, ...]
+        self, tool: Tool[Any], arguments: BaseModel, verdict: Verdict, asked: tuple[Operation, ...]
     ) -> str | ToolResult:
         about = question(self._step, tool, arguments, verdict, asked)
         answer = self._answer(about)
         if answer is None:
             self._keep(self._kept.model_copy(update={"pending": about}))
-            self._tell(tool, arguments, "wait", verdict, "nobody")
+            self._announce(tool, arguments, "wait", verdict, "nobody")
             raise DecisionNeeded(
                 f"{self._step} wants to use {tool.name}: {about.subject}",
                 hint="`foundry resume` in a terminal asks about it",
             )
-        self._tell(tool, arguments, answer.kind, verdict, "person")
+        self._announce(tool, arguments, answer.kind, verdict, "person")
         match answer.kind:
             case "no":
                 return self._refuse(about.subject, "A person said no. Do it another way.")
@@ -114,7 +116,7 @@ class Guard:
 
     def _always(self, about: Question) -> None:
         self._keep(self._kept.model_copy(update={"always": (*self._kept.always, *about.always)}))
-        more = self._places.settled(Policy(rules=about.always)).rules
+        more = self._resolver.resolve_rules(Policy(rules=about.always)).rules
         self._policy = self._policy.model_copy(update={"rules": (*self._policy.rules, *more)})
 
     def _keep(self, kept: approvals.Approvals) -> None:
@@ -149,7 +151,7 @@ class Guard:
         advice = _NAMED if "when it runs" in verdict.why else _OTHERWISE
         return f"Why: {_sentence(verdict.why)} Nothing of this call was run. {advice}"
 
-    def _tell(
+    def _announce(
         self, tool: Tool[Any], arguments: BaseModel, decision: str, verdict: Verdict, who: str
     ) -> None:
         rule = verdict.rule

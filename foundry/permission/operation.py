@@ -1,11 +1,11 @@
-"""One piece of a call: what the rules are asked about."""
+"""One piece of a call: what the rules decide on."""
 
 import re
 import shlex
 from dataclasses import dataclass
 
 from foundry.permission.globs import TEXT, known, shown
-from foundry.permission.resolved_path import Place
+from foundry.permission.resolved_path import ResolvedPath
 
 COMMAND, WRITE, READ = "run_command", "write_file", "read_file"
 """The tools whose rules are asked: a redirection is a write or a read like the tools' own."""
@@ -25,18 +25,18 @@ _SYSTEM = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
-    """One piece of a call. `places` are the files that it could be about.
+class Operation:
+    """One piece of a call. `paths` are the files that it could be about.
 
-    With `opaque` (why) nobody can know what it does. An `exempt` part needs no allowance of its
-    own, because what it runs is judged; it can still be forbidden.
+    With `opaque` (why) nobody can know what it does. An `exempt` operation needs no allowance of
+    its own, because what it runs is judged; it can still be forbidden.
     """
 
     tool: str
-    told: str
+    text: str
     words: tuple[str, ...] = ()
-    places: tuple[Place, ...] = ()
-    program: tuple[Place, ...] = ()
+    paths: tuple[ResolvedPath, ...] = ()
+    program: tuple[ResolvedPath, ...] = ()
     exempt: bool = False
     opaque: str = ""
 
@@ -52,7 +52,7 @@ def is_system(program: str) -> bool:
     return not slash or folder in _SYSTEM
 
 
-def told(words: tuple[str, ...]) -> str:
+def command_text(words: tuple[str, ...]) -> str:
     """A command for people and models."""
     return " ".join(shlex.quote(word) if known(word) else shown(word) for word in words)
 

@@ -13,7 +13,6 @@ from pydantic import Field, ValidationError, field_validator, model_validator
 
 from foundry.config import home
 from foundry.errors import InputError
-from foundry.plugins import Registry
 from foundry.schema.base import Value
 from foundry.schema.permission import Effect, Mode, Policy, Rule
 from foundry.tools.toolset import TOOLS
@@ -73,11 +72,11 @@ class _File(Value):
     rules: tuple[_Entry, ...] = ()
 
 
-def policy(mode: Mode | None, line: tuple[Rule, ...] = (), always: tuple[Rule, ...] = ()) -> Policy:
-    """The rules of a run, weakest first: shipped, the person's file, command line, answers.
+def load_policy(mode: Mode | None, line: tuple[Rule, ...] = ()) -> Policy:
+    """The rules of a run, weakest first: shipped, the person's file, `line` (the command line's).
 
     Without a mode the person's file decides, else `auto`. Raises InputError for a file that is
-    not valid.
+    not valid, and for a rule about a tool that there is not: it would never match.
     """
     path = home() / FILE
     own = _read(path) if path.exists() else _File()
@@ -90,20 +89,14 @@ def policy(mode: Mode | None, line: tuple[Rule, ...] = (), always: tuple[Rule, .
         reason="this is Foundry's own folder",
         source="shipped",
     )
-    rules = (*shipped, keys, *_rules(own, str(path)), *line, *always)
+    rules = (*shipped, keys, *_rules(own, str(path)), *line)
+    _check_tools(rules)
     denials = own.denials or Policy.model_fields["denials"].default
     return Policy(mode=chosen, rules=rules, denials=denials)
 
 
-def policy_of(mode: Mode | None, rules: tuple[Rule, ...]) -> Policy:
-    """The rules of a run with these options; raises InputError for a rule that is not valid."""
-    found = policy(mode, rules)
-    check_tools(found.rules, TOOLS)
-    return found
-
-
 def parse_rule(effect: Effect, text: str) -> Rule:
-    """A rule of the command line; raises InputError."""
+    """A rule as `--allow`, `--ask` and `--deny` give it; raises InputError for what is none."""
     tool, colon, pattern = (piece.strip() for piece in text.partition(":"))
     hint = _FORM.format(effect=effect)
     if not tool or " " in tool or (colon and not pattern):
@@ -115,14 +108,13 @@ def parse_rule(effect: Effect, text: str) -> Rule:
         raise InputError(f"--{effect} {text!r}: {_reason(error)}", hint=hint) from error
 
 
-def check_tools(rules: Iterable[Rule], known: Registry[Any]) -> None:
-    """Raises InputError for a rule about a tool that there is not: it would never match."""
+def _check_tools(rules: Iterable[Rule]) -> None:
     for rule in rules:
         for tool in rule.tools:
-            if tool != "*" and tool not in known:
+            if tool != "*" and tool not in TOOLS:
                 raise InputError(
                     f"{rule.source}: there is no tool {tool!r}",
-                    hint=f"Rules are about {', '.join(known.names())}, or * for all",
+                    hint=f"Rules are about {', '.join(TOOLS.names())}, or * for all",
                 )
 
 

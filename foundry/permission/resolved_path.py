@@ -18,7 +18,7 @@ _GLOB = re.compile(r"[*?\[]")
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ResolvedPath:
     """Where a path leads, as far as that is known before the command runs.
 
     `inside` is the path from the project's root ("" is the root), None outside of it. A path
@@ -34,7 +34,7 @@ class Place:
         return self.absolute == TEXT
 
     def covered(self, pattern: str, *, surely: bool) -> bool:
-        """Whether a rule's path pattern covers this place."""
+        """Whether a rule's path pattern covers this path."""
         if self.unknown:
             return not surely or pattern == _EVERYWHERE
         if pattern.startswith("/"):
@@ -42,46 +42,48 @@ class Place:
         return self.inside is not None and covers(pattern, self.inside, surely=surely)
 
 
-ANYWHERE = Place(TEXT)
+ANYWHERE = ResolvedPath(TEXT)
 
 
 @dataclass(frozen=True, slots=True)
-class Places:
+class PathResolver:
     """A project's root and the person's home, to resolve paths against."""
 
     root: str
     home: str
 
     @classmethod
-    def of(cls, root: Path) -> "Places":
-        """The places of a project, for the person who runs this."""
+    def of(cls, root: Path) -> "PathResolver":
+        """The resolver for a project and the person who runs this."""
         return cls(os.path.realpath(root), os.path.realpath(Path("~").expanduser()))
 
-    def find(self, folder: str | None, path: str) -> tuple[Place, ...]:
+    def resolve(self, folder: str | None, path: str) -> tuple[ResolvedPath, ...]:
         """Where `path` leads when seen from `folder` (None: from somewhere).
 
-        Several places when links are on the way: where it really leads, and as it is written.
+        Several paths when links are on the way: where it really leads, and as it is written.
         """
         if folder is None and not path.startswith("/"):
             return (ANYWHERE,)
         written = _joined(folder or "/", path)
-        leads_to = written and _led(written)
+        leads_to = written and _follow_links(written)
         if not written or not leads_to:
             return (ANYWHERE,)
-        return tuple(dict.fromkeys(map(self._place, (*leads_to, os.path.normpath(written)))))
+        return tuple(dict.fromkeys(map(self._from_root, (*leads_to, os.path.normpath(written)))))
 
-    def _place(self, absolute: str) -> Place:
+    def _from_root(self, absolute: str) -> ResolvedPath:
         if absolute == self.root:
-            return Place(absolute, "")
+            return ResolvedPath(absolute, "")
         below = f"{self.root.rstrip('/')}/"
-        return Place(absolute, absolute[len(below) :] if absolute.startswith(below) else None)
+        return ResolvedPath(
+            absolute, absolute[len(below) :] if absolute.startswith(below) else None
+        )
 
-    def settled(self, policy: Policy) -> Policy:
-        """The policy with its path patterns as `Place.covered` reads them."""
-        rules = tuple(self._settled(rule) for rule in policy.rules)
+    def resolve_rules(self, policy: Policy) -> Policy:
+        """The policy with its path patterns as `ResolvedPath.covered` reads them."""
+        rules = tuple(self._resolved_rule(rule) for rule in policy.rules)
         return policy.model_copy(update={"rules": rules})
 
-    def _settled(self, rule: Rule) -> Rule:
+    def _resolved_rule(self, rule: Rule) -> Rule:
         commands = tuple(self._program(command) for command in rule.commands)
         paths = tuple(self.pattern(path) for path in rule.paths)
         return rule.model_copy(update={"commands": commands, "paths": paths})
@@ -123,7 +125,7 @@ def _joined(folder: str, path: str) -> str | None:
     return f"{folder.rstrip('/')}/{path}" if not path.startswith("/") else path
 
 
-def _led(path: str) -> tuple[str, ...]:
+def _follow_links(path: str) -> tuple[str, ...]:
     """Where a path leads with links followed; nothing when the system can't tell.
 
     A glob leads to its folder, and through the links that it matches now.

@@ -12,13 +12,13 @@ from foundry.permission.operation import (
     READ,
     STEERING,
     WRITE,
-    Part,
+    Operation,
+    command_text,
     is_system,
     name_of,
     path_in,
-    told,
 )
-from foundry.permission.resolved_path import Place, Places
+from foundry.permission.resolved_path import PathResolver, ResolvedPath
 from foundry.permission.shell_syntax import Tree, spelled
 from foundry.permission.shell_values import whole
 from foundry.permission.shell_wrappers import Inner, Words, inner_of
@@ -39,17 +39,17 @@ Folders = tuple[str, ...] | None
 """Absolute paths; None when it may be any folder."""
 
 
-def opaque(text: str, why: str) -> Part:
+def opaque(text: str, why: str) -> Operation:
     """A piece that nobody can know before it runs."""
-    return Part(COMMAND, shown(" ".join(text.split())), opaque=why)
+    return Operation(COMMAND, shown(" ".join(text.split())), opaque=why)
 
 
 class Commands(ABC):
-    """Gathers the parts of simple commands, and knows where they run."""
+    """Gathers the operations of simple commands, and knows where they run."""
 
-    def __init__(self, places: Places, dialect: str, folders: Folders) -> None:
-        self.parts: list[Part] = []
-        self._places, self._dialect, self._folders = places, dialect, folders
+    def __init__(self, resolver: PathResolver, dialect: str, folders: Folders) -> None:
+        self.operations: list[Operation] = []
+        self._resolver, self._dialect, self._folders = resolver, dialect, folders
         self._exempt = False
         self._sure: dict[str, str] = {}
         self._perhaps: dict[str, str] = {}
@@ -59,8 +59,8 @@ class Commands(ABC):
         self._sure, self._perhaps = dict(sure), dict(perhaps)
 
     @abstractmethod
-    def _inner_script(self, shell: str, text: str, *, here: bool) -> list[Part]:
-        """The parts of a text that a command hands to a shell: to this one, or to another."""
+    def _inner_script(self, shell: str, text: str, *, here: bool) -> list[Operation]:
+        """The operations of a text that a command hands to a shell: to this one, or to another."""
 
     @contextmanager
     def _subshell(self, really: bool) -> Iterator[None]:
@@ -72,7 +72,7 @@ class Commands(ABC):
 
     def _assigned(self, assign: Tree) -> None:
         if "Index" in assign:
-            self.parts.append(opaque("(an array)", "an index may run what a variable holds"))
+            self.operations.append(opaque("(an array)", "an index may run what a variable holds"))
         self._set(
             assign.get("Name", {}).get("Value", ""),
             self._spelled(assign["Value"]) if "Value" in assign else "",
@@ -85,7 +85,7 @@ class Commands(ABC):
     def _simple(self, words: Words) -> None:
         if not words[0] or not known(words[0]):
             why = "which command that is, is known only when it runs"
-            self.parts.append(opaque(told(words), why))
+            self.operations.append(opaque(command_text(words), why))
             return
         self._set_by(words)
         inner = inner_of(words)
@@ -94,15 +94,15 @@ class Commands(ABC):
             self._inner(words, inner)
         self._linked(words)
         if name_of(words[0]) in _MOVES:
-            self._folders = either(self._folders, after_cd(words, self._folders, self._places))
+            self._folders = either(self._folders, after_cd(words, self._folders, self._resolver))
 
     def _linked(self, words: Words) -> None:
         """What a program that is a link really is: that may be forbidden, or a wrapper."""
         if "/" not in words[0]:
             return
         kept, self._exempt = self._exempt, True
-        for place in self._found(words[0]):
-            real = place.absolute
+        for each in self._found(words[0]):
+            real = each.absolute
             if name_of(real) != name_of(words[0]) and known(real):
                 self._simple((real, *words[1:]))
         self._exempt = kept
@@ -115,13 +115,13 @@ class Commands(ABC):
         for name in names:
             if name[:1] in GAPS:
                 why = f"which variable `{words[0]}` sets is known only when it runs"
-                self.parts.append(opaque(told(words), why))
+                self.operations.append(opaque(command_text(words), why))
             elif named := _NAMED.fullmatch(name):
                 self._set(named[1], (named[2] or "=")[1:])
 
     def _inner(self, words: Words, inner: Inner) -> None:
         if inner.opaque:
-            self.parts.append(opaque(told(words), inner.opaque))
+            self.operations.append(opaque(command_text(words), inner.opaque))
         for path in inner.writes:
             self._file(WRITE, path)
         self._set_by(("export", *inner.assigns))
@@ -129,21 +129,28 @@ class Commands(ABC):
         for command in inner.commands:
             self._simple(command)
         for shell, text in inner.scripts:
-            parts = self._inner_script(shell, text, here=inner.here)
-            self.parts += (replace(part, exempt=part.exempt or self._exempt) for part in parts)
+            operations = self._inner_script(shell, text, here=inner.here)
+            self.operations += (
+                replace(operation, exempt=operation.exempt or self._exempt)
+                for operation in operations
+            )
         self._exempt = kept
 
     def _add(self, words: Words, *, exempt: bool = False) -> None:
         paths = (path for word in words[1:] if (path := path_in(word)))
-        found = tuple(dict.fromkeys(place for path in paths for place in self._found(path)))
+        found = tuple(dict.fromkeys(each for path in paths for each in self._found(path)))
         exempt = exempt or self._exempt
-        self.parts.append(Part(COMMAND, told(words), words, found, self._program(words), exempt))
+        self.operations.append(
+            Operation(COMMAND, command_text(words), words, found, self._program(words), exempt)
+        )
 
-    def _program(self, words: Words) -> tuple[Place, ...]:
+    def _program(self, words: Words) -> tuple[ResolvedPath, ...]:
         """The file that a program is named by, as it is written."""
         if "/" not in words[0].partition("=")[0]:
             return ()
-        return tuple(self._places.find(folder, words[0])[-1] for folder in self._folders or (None,))
+        return tuple(
+            self._resolver.resolve(folder, words[0])[-1] for folder in self._folders or (None,)
+        )
 
     # -- words and files ---------------------------------------------------------------------
 
@@ -161,11 +168,13 @@ class Commands(ABC):
     def _file(self, tool: str, path: str) -> None:
         mark = {WRITE: ">", READ: "<"}[tool]
         found = self._found(path)
-        self.parts.append(Part(tool, f"{mark} {shown(path)}", places=found, exempt=self._exempt))
+        self.operations.append(
+            Operation(tool, f"{mark} {shown(path)}", paths=found, exempt=self._exempt)
+        )
 
-    def _found(self, path: str) -> tuple[Place, ...]:
+    def _found(self, path: str) -> tuple[ResolvedPath, ...]:
         folders = self._folders or (None,)
-        found = (place for folder in folders for place in self._places.find(folder, path))
+        found = (each for folder in folders for each in self._resolver.resolve(folder, path))
         return tuple(dict.fromkeys(found))
 
     def _words(self, nodes: Sequence[Tree]) -> Words:
@@ -180,7 +189,7 @@ class Commands(ABC):
         return self._perhaps[name] if name in self._perhaps else self._spelled_surely(word)
 
     def _spelled_surely(self, word: Tree) -> str:
-        return spelled(word, self._dialect, self._places.home, self._sure)
+        return spelled(word, self._dialect, self._resolver.home, self._sure)
 
 
 # -- where `cd` leads --------------------------------------------------------------------------
@@ -193,12 +202,12 @@ def either(one: Folders, other: Folders) -> Folders:
     return tuple(dict.fromkeys((*one, *other)))
 
 
-def after_cd(words: tuple[str, ...], before: Folders, places: Places) -> Folders:
+def after_cd(words: tuple[str, ...], before: Folders, resolver: PathResolver) -> Folders:
     """Where `cd` leads when it succeeds; anywhere for `pushd`, `popd` and `cd -`."""
     operands = [word for word in words[1:] if word not in ("-L", "-P", "-e", "--")]
-    path = operands[0] if operands else places.home
+    path = operands[0] if operands else resolver.home
     if words[0] != "cd" or len(operands) > 1 or path.startswith("-"):
         return None
-    found = (place for folder in before or (None,) for place in places.find(folder, path))
-    folders = tuple(dict.fromkeys(place.absolute for place in found))
+    found = (each for folder in before or (None,) for each in resolver.resolve(folder, path))
+    folders = tuple(dict.fromkeys(each.absolute for each in found))
     return folders if all(known(folder) for folder in folders) else None

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
 from foundry.permission.globs import MANY
-from foundry.permission.operation import Part
-from foundry.permission.resolved_path import Places
+from foundry.permission.operation import Operation
+from foundry.permission.resolved_path import PathResolver
 from foundry.permission.shell_commands import Commands, Folders, after_cd, either, opaque
 from foundry.permission.shell_syntax import (
     Tree,
@@ -25,7 +25,7 @@ from foundry.permission.shell_values import (
     bare,
     chained,
     items,
-    place,
+    offset,
     settings,
     value,
 )
@@ -37,57 +37,59 @@ DEEPEST = 8
 _NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
-def command_parts(command: str, places: Places) -> tuple[Part, ...]:
+def command_operations(command: str, resolver: PathResolver) -> tuple[Operation, ...]:
     """The pieces of a command as `sh` runs it in the project's root, under every reading."""
-    return tuple(dict.fromkeys(_script_parts(command, "sh", (places.root,), places, 0)))
+    return tuple(dict.fromkeys(_script_operations(command, "sh", (resolver.root,), resolver, 0)))
 
 
-def _script_parts(
+def _script_operations(
     text: str,
     shell: str,
     folders: Folders,
-    places: Places,
+    resolver: PathResolver,
     depth: int,
     sure: Mapping[str, str] = _NOTHING,
     perhaps: Mapping[str, str] = _NOTHING,
-) -> list[Part]:
+) -> list[Operation]:
     if depth > DEEPEST:
         return [opaque(text, "its shells are too deeply nested")]
-    parts: list[Part] = []
+    operations: list[Operation] = []
     try:
         for dialect, tree in readings(text, shell):
-            reader = _Reader(places, dialect, folders, depth)
+            reader = _Reader(resolver, dialect, folders, depth)
             reader.knows(sure, perhaps)
             reader.script(tree)
-            parts += reader.parts
+            operations += reader.operations
     except Unreadable as error:
-        parts.append(opaque(text, str(error)))
+        operations.append(opaque(text, str(error)))
     except RecursionError:
-        parts.append(opaque(text, "it is too deeply nested"))
-    return parts
+        operations.append(opaque(text, "it is too deeply nested"))
+    return operations
 
 
 class _Reader(Commands):
-    """Walks a tree and gathers its parts."""
+    """Walks a tree and gathers its operations."""
 
-    def __init__(self, places: Places, dialect: str, folders: Folders, depth: int) -> None:
-        super().__init__(places, dialect, folders)
+    def __init__(self, resolver: PathResolver, dialect: str, folders: Folders, depth: int) -> None:
+        super().__init__(resolver, dialect, folders)
         self._depth = depth
         self._settings: Mapping[int, Setting] = {}
         self._rounds = 1
 
     def script(self, tree: Tree) -> None:
-        """Gather the parts of a whole text."""
+        """Gather the operations of a whole text."""
         try:
             check_expansions(tree, numbers_in(tree), self._dialect)
         except Unreadable as error:
-            self.parts.append(opaque("(an expansion)", str(error)))
+            self.operations.append(opaque("(an expansion)", str(error)))
         self._settings = settings(tree)
         self._statements(tree.get("Stmts", []))
 
-    def _inner_script(self, shell: str, text: str, *, here: bool) -> list[Part]:
+    def _inner_script(self, shell: str, text: str, *, here: bool) -> list[Operation]:
         known = (self._sure, self._perhaps) if here else ()
-        return _script_parts(text, shell, self._folders, self._places, self._depth + 1, *known)
+        return _script_operations(
+            text, shell, self._folders, self._resolver, self._depth + 1, *known
+        )
 
     def _statements(self, nodes: Iterable[Tree]) -> None:
         for node in nodes:
@@ -102,13 +104,13 @@ class _Reader(Commands):
         if gather := _KINDS.get(kind):
             gather(self, node)
         else:
-            self.parts.append(opaque(kind, f"{kind} is nothing that can be judged here"))
+            self.operations.append(opaque(kind, f"{kind} is nothing that can be judged here"))
 
     def _call(self, node: Tree) -> None:
         self._substituted(node)
         for assign in node.get("Assigns", []):
             self._assigned(assign)
-            if setting := self._settings.get(place(assign)):
+            if setting := self._settings.get(offset(assign)):
                 self._settle(assign, perhaps=setting.perhaps)
         if words := self._words(node.get("Args", [])):
             self._simple(words)
@@ -154,11 +156,11 @@ class _Reader(Commands):
             before = self._folders
             self._statements([statement])
             if words := self._cd(statement):
-                self._folders = after_cd(words, before, self._places)
+                self._folders = after_cd(words, before, self._resolver)
             anywhere = either(anywhere, self._folders)
         self._folders = anywhere
         for assign in (assign for statement in statements for assign in bare(statement)):
-            if setting := self._settings.get(place(assign)):
+            if setting := self._settings.get(offset(assign)):
                 self._settle(assign, perhaps=setting.after_perhaps)
 
     def _cd(self, statement: Tree) -> Words:
@@ -192,7 +194,7 @@ class _Reader(Commands):
         self._substituted(loop)
         name = loop.get("Name", {}).get("Value", "")
         self._set(name, MANY)
-        settled = loop.get("Type") == "WordIter" and place(loop) in self._settings
+        settled = loop.get("Type") == "WordIter" and offset(loop) in self._settings
         rounds = items(self._words(loop["Items"]), MOST_ROUNDS // self._rounds) if settled else ()
         if not rounds:
             self._repeated(node.get("Do", []))
@@ -212,10 +214,10 @@ class _Reader(Commands):
 
     def _repeated(self, nodes: list[Tree]) -> None:
         """A body that may run many times: what moves in there may move anywhere."""
-        before, count = self._folders, len(self.parts)
+        before, count = self._folders, len(self.operations)
         self._statements(nodes)
         if self._folders != before:
-            del self.parts[count:]
+            del self.operations[count:]
             self._folders = None
             self._statements(nodes)
             self._folders = None

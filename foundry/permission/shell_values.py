@@ -56,7 +56,7 @@ def settings(tree: Tree) -> Mapping[int, Setting]:
         return {}
     found = [*_assignments(tree.get("Stmts", []), _is_strict(tree)), *_loops(tree)]
     return {
-        place(node): setting
+        offset(node): setting
         for node, setting in found
         if names[name := node["Name"]["Value"]] == 1
         and not (STEERING.fullmatch(name) or _SET_BY_THE_SHELL.fullmatch(name))
@@ -64,7 +64,7 @@ def settings(tree: Tree) -> Mapping[int, Setting]:
     }
 
 
-def place(assign: Tree) -> int:
+def offset(assign: Tree) -> int:
     """Where an assignment, or the head of a loop, stands in its text."""
     return int(assign["Name"]["Pos"]["Offset"])
 

@@ -256,7 +256,7 @@ def _find(words: Words) -> Inner | None:
     while at < len(words):
         if words[at] in _EXEC:
             end = next((i for i in range(at, len(words)) if words[i] in (";", "+")), len(words))
-            commands += [_each(words[at + 1 : end], place) for place in below]
+            commands += [_each(words[at + 1 : end], each) for each in below]
             at = end
         elif words[at] == "-delete":
             commands.append(("rm", *below))
@@ -267,8 +267,8 @@ def _find(words: Words) -> Inner | None:
     return Inner(tuple(commands), writes=writes) if commands or writes else None
 
 
-def _each(command: Words, place: str) -> Words:
-    return tuple(word.replace("{}", place) for word in command)
+def _each(command: Words, found: str) -> Words:
+    return tuple(word.replace("{}", found) for word in command)
 
 
 def _starts(words: Words) -> Words:

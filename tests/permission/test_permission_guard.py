@@ -11,7 +11,7 @@ from foundry.errors import DecisionNeeded
 from foundry.permission import approvals
 from foundry.permission.approvals import Approve, nobody
 from foundry.permission.guard import Guard
-from foundry.permission.policy import policy
+from foundry.permission.policy import load_policy
 from foundry.schema.events import Event, Judged
 from foundry.schema.permission import Answer, Effect, Mode, Policy, Question, Rule
 from foundry.tools.base import Arguments, Tool, ToolResult, Toolset
@@ -259,14 +259,14 @@ def test_an_answer_given_meanwhile_holds_for_that_call_once(desk: Lay, answer: A
 
 
 def test_the_shipped_policies(desk: Lay):
-    auto = desk(policy(Mode.AUTO))
+    auto = desk(load_policy(Mode.AUTO))
     assert not auto.write("src/a.py", "print(1)\n").is_error
     assert auto.run("python3 src/a.py").content == "1\nexit code 0"
     assert auto.run("git push origin main").is_error
     with pytest.raises(DecisionNeeded):
-        desk(policy(Mode.ASK)).write("b", "c")
-    assert desk(policy(Mode.ASK)).run("cat src/a.py").content.startswith("print(1)")
-    assert desk(policy(Mode.PLAN)).run("cat src/a.py").is_error
+        desk(load_policy(Mode.ASK)).write("b", "c")
+    assert desk(load_policy(Mode.ASK)).run("cat src/a.py").content.startswith("print(1)")
+    assert desk(load_policy(Mode.PLAN)).run("cat src/a.py").is_error
 
 
 class Both(Arguments):
@@ -279,6 +279,11 @@ def strange(**asked: Any) -> dict[str, Tool[Any]]:
     return {"strange": Tool("strange", "Of a package.", Both, lambda _: "done", **asked)}
 
 
+def allowing(mode: Mode) -> Policy:
+    shipped = load_policy(mode)
+    return shipped.model_copy(update={"rules": (*shipped.rules, allow("strange"))})
+
+
 def test_a_packages_tool_runs_only_where_a_rule_names_it(desk: Lay):
     for tool in (
         strange(),
@@ -287,11 +292,10 @@ def test_a_packages_tool_runs_only_where_a_rule_names_it(desk: Lay):
         strange(command="command"),
     ):
         for mode in (Mode.AUTO, Mode.PLAN):
-            assert desk(policy(mode), more=tool).tools.run("strange", {}).is_error
+            assert desk(load_policy(mode), more=tool).tools.run("strange", {}).is_error
         with pytest.raises(DecisionNeeded):
-            desk(policy(Mode.ASK), more=tool).tools.run("strange", {})
-        allowed = policy(Mode.AUTO, (allow("strange"),))
-        assert desk(allowed, more=tool).tools.run("strange", {}) == ToolResult("done")
+            desk(load_policy(Mode.ASK), more=tool).tools.run("strange", {})
+        assert desk(allowing(Mode.AUTO), more=tool).tools.run("strange", {}) == ToolResult("done")
 
 
 def test_a_packages_tool_is_judged_by_its_path_and_by_its_command(desk: Lay):
@@ -305,6 +309,6 @@ def test_a_packages_tool_is_judged_by_its_path_and_by_its_command(desk: Lay):
 
 
 def test_a_plan_may_use_a_packages_tool_that_only_reads(desk: Lay):
-    given = policy(Mode.PLAN, (allow("strange"),))
+    given = allowing(Mode.PLAN)
     assert desk(given, more=strange()).tools.run("strange", {}).is_error
     assert not desk(given, more=strange(reads_only=True)).tools.run("strange", {}).is_error

@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 import yaml
 
-from foundry.permission.decide import judge
-from foundry.permission.operation import Part
+from foundry.permission.decide import decide
+from foundry.permission.operation import Operation
 from foundry.permission.policy import _File
-from foundry.permission.resolved_path import Places
-from foundry.permission.shell_operations import command_parts
+from foundry.permission.resolved_path import PathResolver
+from foundry.permission.shell_operations import command_operations
 from foundry.schema.permission import Effect, Policy, Rule
 
 TABLE = yaml.safe_load((Path(__file__).parent / "permission_cases.yaml").read_text())
@@ -24,7 +24,7 @@ CASES = [
 
 
 @pytest.fixture
-def places(tmp_path: Path) -> Places:
+def resolver(tmp_path: Path) -> PathResolver:
     """A project with links, and a home beside it."""
     root = tmp_path / "project"
     for name in ("src/app.py", "secrets/key", "scripts/run", "a b/c"):
@@ -35,17 +35,17 @@ def places(tmp_path: Path) -> Places:
     (root / "out").symlink_to(tmp_path / "elsewhere")
     (root / "in").symlink_to("secrets")
     (root / "tool").symlink_to("/usr/bin/env")
-    return Places.of(root)
+    return PathResolver.of(root)
 
 
-def verdict(rules: tuple[Rule, ...], command: str, places: Places) -> str:
-    settled = places.settled(Policy(rules=rules)).rules
-    return judge(settled, command_parts(command, places)).effect
+def verdict(rules: tuple[Rule, ...], command: str, resolver: PathResolver) -> str:
+    settled = resolver.resolve_rules(Policy(rules=rules)).rules
+    return decide(settled, command_operations(command, resolver)).effect
 
 
 @pytest.mark.parametrize(("command", "effect"), CASES)
-def test_table(command: str, effect: str, places: Places):
-    assert verdict(RULES, command, places) == effect
+def test_table(command: str, effect: str, resolver: PathResolver):
+    assert verdict(RULES, command, resolver) == effect
 
 
 def test_the_table_is_large_and_has_every_verdict():
@@ -88,9 +88,9 @@ NO_RM = rule("deny", "run_command", commands=("rm *",))
     ],
 )
 def test_the_last_rule_that_matches_decides(
-    rules: tuple[Rule, ...], command: str, effect: str, places: Places
+    rules: tuple[Rule, ...], command: str, effect: str, resolver: PathResolver
 ):
-    assert verdict(rules, command, places) == effect
+    assert verdict(rules, command, resolver) == effect
 
 
 @pytest.mark.parametrize(
@@ -120,9 +120,11 @@ def test_the_last_rule_that_matches_decides(
     ],
 )
 def test_path_patterns_are_those_of_gitignore(
-    pattern: str, path: str, covered: bool, places: Places
+    pattern: str, path: str, covered: bool, resolver: PathResolver
 ):
-    rules = places.settled(Policy(rules=(rule("allow", "write_file", paths=(pattern,)),))).rules
-    part = Part("write_file", path, places=places.find(places.root, path))
+    rules = resolver.resolve_rules(
+        Policy(rules=(rule("allow", "write_file", paths=(pattern,)),))
+    ).rules
+    operation = Operation("write_file", path, paths=resolver.resolve(resolver.root, path))
     expected = covered and path != "in/key"  # as it is written that one is not in secrets
-    assert (judge(rules, [part]).effect is Effect.ALLOW) == expected
+    assert (decide(rules, [operation]).effect is Effect.ALLOW) == expected

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from foundry.permission.decide import judge
-from foundry.permission.resolved_path import Places
-from foundry.permission.shell_operations import command_parts
+from foundry.permission.decide import decide
+from foundry.permission.resolved_path import PathResolver
+from foundry.permission.shell_operations import command_operations
 from foundry.schema.permission import Effect, Rule
 
 RULES = (
@@ -91,8 +91,8 @@ def yard(tmp_path: Path) -> Path:
 
 
 def allowed(command: str, yard: Path) -> bool:
-    places = Places.of(yard)
-    return judge(RULES, command_parts(command, places)).effect is Effect.ALLOW
+    resolver = PathResolver.of(yard)
+    return decide(RULES, command_operations(command, resolver)).effect is Effect.ALLOW
 
 
 def sings(command: str, yard: Path) -> str:

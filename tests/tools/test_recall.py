@@ -7,7 +7,7 @@ import pytest
 
 from foundry.permission.approvals import nobody
 from foundry.permission.guard import Guard
-from foundry.permission.policy import parse_rule, policy
+from foundry.permission.policy import load_policy, parse_rule
 from foundry.schema.memory import Draft
 from foundry.schema.permission import Effect, Mode, Rule
 from foundry.store.memory.store import ContextMemoryStore
@@ -138,7 +138,7 @@ def test_what_is_missing_is_told_beside_what_is_found(memory, ids):
 @pytest.mark.parametrize("mode", Mode)
 def test_every_mode_allows_it_unless_a_rule_says_no(memory, ids, tmp_path, mode):
     def run(*own: Rule) -> ToolResult:
-        guard = Guard(policy(mode, own), tmp_path, run="r", step="s", approve=nobody,
+        guard = Guard(load_policy(mode, own), tmp_path, run="r", step="s", approve=nobody,
                       observe=lambda _: None)  # fmt: skip
         tool = guard.wrap({NAME: recall_tool(memory, "talk")})[NAME]
         return tool.run({"contextIds": [ids[0]]})
