@@ -90,7 +90,7 @@ def find_files(limit: int, min_score: float, as_json: bool) -> None:
     A line is a path, a tab, and a score in [0, 1]: how likely the task changes that file. Nothing
     is printed when nothing speaks for any file. Neither a model nor the network is asked.
     """
-    from foundry.context.retrieval.find import find
+    from foundry.context.retrieval.ranker import find
 
     if sys.stdin.isatty():
         raise click.UsageError("the task comes from stdin: foundry context find < task.txt")

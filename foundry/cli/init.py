@@ -18,7 +18,7 @@ def command(folder: Path, check: bool, as_json: bool) -> int:
     """
     import json
 
-    from foundry.context.overview.refresh import is_stale, refresh
+    from foundry.context.overview.document import is_stale, refresh
     from foundry.errors import ProjectError
 
     if check:

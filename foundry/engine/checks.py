@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from foundry.context.overview.refresh import renewed
+from foundry.context.overview.document import renewed
 from foundry.engine import markdown as views
 from foundry.engine.junit import read_junit, report_file
 from foundry.engine.records import one_line

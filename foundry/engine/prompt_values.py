@@ -7,7 +7,7 @@ from textwrap import indent
 from typing import Any
 
 from foundry.circular.prompt_values import circular_values
-from foundry.context.overview import refresh as overview
+from foundry.context.overview import document as overview
 from foundry.context.overview.document import without_record
 from foundry.context.retrieval.excerpts import excerpts
 from foundry.context.templates import render

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from foundry.circular.parallel import side_by_side
-from foundry.context.overview.refresh import refresh
+from foundry.context.overview.document import refresh
 from foundry.engine import records as lines
 from foundry.engine import summary
 from foundry.engine.actions import act

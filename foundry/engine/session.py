@@ -9,7 +9,7 @@ from threading import RLock
 from typing import Any
 
 from foundry.config import home, resources
-from foundry.context.overview.refresh import refresh
+from foundry.context.overview.document import refresh
 from foundry.engine import workspace
 from foundry.engine.accept import begin
 from foundry.engine.announce import banner, ending

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
-from foundry.context.retrieval.definitions import definitions
-from foundry.context.retrieval.kinds import Kind, kind, suffix
+from foundry.context.retrieval.files import Kind, kind, suffix
+from foundry.context.retrieval.languages import definitions
 from foundry.store.git.read import Reading
 from foundry.tokenize import IDENTIFIER, is_compound
 from scripts.fitting.snapshot import Blobs

@@ -6,11 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from foundry.context.retrieval.facts import LARGEST, Facts, analyse
-from foundry.context.retrieval.files import worth_indexing
+from foundry.context.retrieval.analysis import Facts, analyse
+from foundry.context.retrieval.files import LARGEST, Kind, kind, worth_indexing
 from foundry.context.retrieval.history import COMMITS, read_log
 from foundry.context.retrieval.index import Index, build
-from foundry.context.retrieval.kinds import Kind, kind
 from foundry.store.git import read as git_read
 
 _NO_FILES = ("120000", "160000")

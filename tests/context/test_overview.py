@@ -9,11 +9,9 @@ import pytest
 from click.testing import CliRunner
 
 from foundry.cli.init import command
-from foundry.context.overview.document import parse
-from foundry.context.overview.manifests import manifest
-from foundry.context.overview.refresh import is_stale, read, refresh
+from foundry.context.overview.document import is_stale, parse, read, refresh
 from foundry.context.overview.sections import BUDGET, tokens
-from foundry.context.overview.survey import note
+from foundry.context.overview.survey import manifest, note
 from foundry.errors import ProjectError
 
 FILES = {

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from foundry.context.retrieval.cache import current_index
 from foundry.context.retrieval.features import collect
 from foundry.context.retrieval.index import Index
 from foundry.context.retrieval.query import parse
 from foundry.context.retrieval.ranker import WEIGHTS, rank, sources
-from foundry.context.retrieval.upkeep import current_index
 from scripts.fitting.cases import Case, load, make, save
 from scripts.fitting.snapshot import Blobs, Snapshots
 

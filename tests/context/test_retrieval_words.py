@@ -2,10 +2,9 @@
 
 import pytest
 
-from foundry.context.retrieval.definitions import definitions
+from foundry.context.retrieval.files import Kind, kind
 from foundry.context.retrieval.history import read_log, scope_of
-from foundry.context.retrieval.imports import edges, imports
-from foundry.context.retrieval.kinds import Kind, kind
+from foundry.context.retrieval.languages import definitions, edges, imports
 from foundry.context.retrieval.passages import Passages
 from foundry.context.retrieval.query import parse
 from foundry.tokenize import parts, stem, terms

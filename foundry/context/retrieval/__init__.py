@@ -1,13 +1,13 @@
 """Just-in-time retrieval: the files and regions that matter for a task, without a model.
 
-`find` gives files, `excerpts` their regions. What is behind them, from the disk up:
+`ranker.find` gives files, `excerpts` their regions. What is behind them, from the disk up:
 
-- `files` (and `ignored`, `kinds`): which files count, whether they changed, what is in them.
-- `facts` (`words`, `definitions`, `imports`): what one file is remembered by; `analysis`: of many
-  files at once. `history`: what the commits say.
-- `index`: all of that, inverted; `upkeep` brings it up to date, `cache` keeps it between calls.
+- `files`: which files count, of what kind they are, whether they changed, what is in them.
+- `languages`: what a source file defines and imports; `analysis`: what is remembered of each file;
+  `history`: what the commits say.
+- `index`: all of that, inverted; `cache` keeps it between calls and brings it up to date.
 - `query`: what the task's text says.
-- `signals`: how much each file has to do with it, in some fifty ways, from the index
-  (`index_signals`), the history (`history_signals`) and the text of the foremost (`passages`).
-- `model`: the signals weighed (`weights.json`, fitted by `scripts/fit-retrieval`) into a ranking.
+- `features`: how much each file has to do with it, in some fifty ways, from the index
+  (`index_features`), the history (`history_features`) and the text of the foremost (`passages`).
+- `ranker`: the features weighed (`weights.json`, fitted by `scripts/fit-retrieval`).
 """

@@ -1,21 +1,65 @@
-"""Analyses many files at once, on all processors when it is worth their while.
+"""What is remembered of each file: its terms, the names it defines, what it imports.
 
-As a program (`python -m foundry.context.retrieval.analysis ROOT`) it is one of the workers:
-paths on stdin, each ended by NUL; the facts on stdout.
+Many files are analysed at once, on all processors when it is worth their while. As a program
+(`python -m foundry.context.retrieval.analysis ROOT`) this is one of the workers: paths on stdin,
+each ended by NUL; the facts on stdout.
 """
 
 import gc
 import marshal
 import os
+import re
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import NamedTuple
 
-from foundry.context.retrieval.facts import Facts, analyse
-from foundry.context.retrieval.files import read
-from foundry.context.retrieval.kinds import Kind, kind
+from foundry.context.retrieval.files import LARGEST, Kind, kind, read
+from foundry.context.retrieval.languages import definitions, imports
+from foundry.tokenize import IDENTIFIER, terms_of
+
+LARGEST_ASIDE = 4 * 1024
+LARGEST_PROSE = 16 * 1024
+"""Bytes that are read of what is not source: its imports and beginnings. The rest makes a first
+index 17-36% dearer (four repositories), and changes what is found in no figure by more than 0.7
+points (325 commits of 16 repositories)."""
+_GENERATED = re.compile(rb"@generated|code generated|do not edit|auto-?generated", re.IGNORECASE)
+
+
+class Facts(NamedTuple):
+    """One file. `length` counts identifiers; a file whose content says nothing has none."""
+
+    kind: int
+    length: int
+    terms: dict[str, int]
+    defined: list[str]
+    imported: list[str]
+
+
+def readable(data: bytes) -> bool:
+    """Is this text that a person wrote, and not binary, minified or generated?"""
+    if b"\0" in data[:8192]:
+        return False
+    if len(data) > 4096 and len(data) / (data.count(b"\n") + 1) > 300:
+        return False
+    return not _GENERATED.search(data[:600])
+
+
+def analyse(path: str, kind: Kind, data: bytes) -> Facts:
+    """The facts of a file; only its path counts when it is not readable."""
+    if len(data) > LARGEST or not readable(data):
+        return Facts(int(kind), 0, {}, [], [])
+    if kind != Kind.SOURCE:
+        data = data[: LARGEST_PROSE if kind == Kind.PROSE else LARGEST_ASIDE]
+    text = data.decode("utf-8", "replace")
+    found = Counter(IDENTIFIER.findall(text))
+    return Facts(
+        int(kind), found.total(), terms_of(found), definitions(path, text), imports(path, text)
+    )
+
 
 SHARE = 250
 """Files below which another process costs more than it brings."""

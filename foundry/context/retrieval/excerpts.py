@@ -4,10 +4,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from foundry.context.retrieval.definitions import pattern
 from foundry.context.retrieval.files import read
-from foundry.context.retrieval.find import Found, find
+from foundry.context.retrieval.languages import pattern
 from foundry.context.retrieval.query import parse
+from foundry.context.retrieval.ranker import Found, find
 from foundry.tokenize import IDENTIFIER, terms
 
 FILES = 8

@@ -5,8 +5,8 @@ from collections.abc import Callable, Mapping, Sequence
 
 from foundry.context.retrieval import history_features as history_signals
 from foundry.context.retrieval import index_features as index_signals
+from foundry.context.retrieval.files import Kind, suffix
 from foundry.context.retrieval.index import Index, Scores, bm25, rarity
-from foundry.context.retrieval.kinds import Kind, suffix
 from foundry.context.retrieval.passages import Passages
 from foundry.context.retrieval.query import Query
 

@@ -5,9 +5,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from foundry import ranking
-from foundry.context.retrieval.facts import Facts
+from foundry.context.retrieval.analysis import Facts
 from foundry.context.retrieval.history import Commit
-from foundry.context.retrieval.imports import edges
+from foundry.context.retrieval.languages import edges
 from foundry.tokenize import count_terms
 
 _BITS = 12

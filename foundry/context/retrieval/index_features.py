@@ -4,8 +4,8 @@ import math
 import posixpath
 from collections.abc import Iterable, Mapping, Sequence
 
+from foundry.context.retrieval.files import Kind
 from foundry.context.retrieval.index import Index, Postings, Scores, postings, rarity
-from foundry.context.retrieval.kinds import Kind
 from foundry.context.retrieval.query import Query
 from foundry.tokenize import parts, stem, terms
 

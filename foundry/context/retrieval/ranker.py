@@ -1,4 +1,4 @@
-"""From signals to a ranking with scores: a linear model whose weights are data.
+"""The files of a project that matter for a task: a linear model whose weights are data.
 
 Each signal counts as a share of its best value among the candidates, so that weights hold in any
 repository; by the root of that share, which tells a little from nothing; by the share again for
@@ -11,12 +11,32 @@ import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from foundry.context.retrieval.features import traits
+from foundry.context.retrieval.cache import current_index
+from foundry.context.retrieval.features import collect, traits
+from foundry.context.retrieval.files import Kind, read
 from foundry.context.retrieval.index import Index, Scores
-from foundry.context.retrieval.kinds import Kind
-from foundry.context.retrieval.query import Query
+from foundry.context.retrieval.query import Query, parse
+
+
+class Found(NamedTuple):
+    """A file by its path from the project's root; `score` in [0, 1] is how likely it matters."""
+
+    path: str
+    score: float
+
+
+def find(root: Path, text: str, limit: int = 10) -> tuple[Found, ...]:
+    """The files that matter for what a text asks, best first; none when nothing speaks for any."""
+    query = parse(text)
+    if not query.terms:
+        return ()
+    index = current_index(root)
+    order, signals = collect(index, query, lambda path: read(root, path).decode("utf-8", "replace"))
+    ranked = rank(index, query, order, signals)
+    return tuple(Found(index.paths[number], round(score, 3)) for number, score in ranked[:limit])
+
 
 WEIGHTS = Path(__file__).with_name("weights.json")
 CANDIDATES = 150
