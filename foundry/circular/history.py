@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from datetime import timedelta
 
 from foundry.circular.schema import Assignment, Issue, IterationState, IterationStatus, Mark, Report
-from foundry.circular.verdicts import recovered
+from foundry.circular.verdicts import ErrorType, error_line, error_of
 from foundry.schema.journal import Attempt, Entry, Resume, Start, StepRecord
 
 MARK = "circular"
@@ -59,7 +59,8 @@ def states_of(
     errors: list[str] = []
     for entry in entries:
         if isinstance(entry, Attempt) and _ITERATION.search(entry.step):
-            errors.append(recovered(entry.reason, entry.detail).told)
+            error = error_of(entry.reason) or ErrorType.EXECUTION_FAILURE
+            errors.append(error_line(error, entry.detail))
         mark = mark_of(entry)
         if mark is None or not isinstance(entry, StepRecord):
             continue

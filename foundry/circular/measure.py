@@ -14,22 +14,19 @@ from foundry.circular.failures import issues_between, read_failures, reported
 from foundry.circular.history import ASSIGNMENT, MARK, last_mark, mark_of, states_of
 from foundry.circular.metrics import completion, counted, work
 from foundry.circular.schema import (
-    Issue,
+    Failure,
     IterationState,
     IterationStatus,
     Mark,
     Measure,
     Report,
-    Submission,
 )
 from foundry.circular.verdicts import (
-    Claim,
     ErrorType,
     Settled,
     Verification,
-    claim_in_words,
     claim_of,
-    recovery,
+    error_line,
     settle,
 )
 from foundry.engine.checks import checked
@@ -50,26 +47,29 @@ DIFF = ("diff", "--no-color", "--no-ext-diff", "--no-textconv", "-M")
 
 
 def measure(ctx: StepContext, ask: Ask) -> tuple[Result, tuple[CheckResult, ...]]:
-    """One iteration judged; raises DecisionNeeded when a person has to say how to go on."""
+    """One iteration judged.
+
+    Raises WorkflowError where none comes before it, and DecisionNeeded when a person has to say
+    how to go on.
+    """
     report = last_mark(ctx.journal).report
     if report is None or report.kind != "work":
         raise WorkflowError(
             f"{ctx.instruction.id}: there is no iteration to measure",
             hint="Put a step with the contract `circular` before the action `measure`",
         )
-    claim = claim_in(report)
-    checks, _ = checked(ctx, again=claim.kind == "done")
-    history = states_of(ctx.journal)
-    settled, claimed = _settled(ctx, claim, checks)
-    state = _state(ctx, history, report, checks, settled)
-    history = (*history[:-1], state)
-    trip = tripped(history, watch=_watched(history) if claimed else tuple(TripKind))
-    claimed = claimed and trip is None
-    over = trip is not None
-    if not (over or claimed):
+    silent = report.verdict is None and report.reason == "completion"
+    checks, _ = checked(ctx, again=silent or report.verdict == "done")
+    sha = _work_commit(ctx)
+    settled = settle(claim_of(report, checks), _verification(ctx, checks, sha))
+    *before, last = states_of(ctx.journal)
+    state = _state(ctx, before, last, report, checks, settled, sha)
+    history = (*before, state)
+    trip = tripped(history, watch=_watched(history) if settled.doubted else tuple(TripKind))
+    if trip is None and not settled.doubted:
         _ask_where_unclear(ctx, ask, history)
-    result = _result(ctx, state, checks, settled, claimed=claimed, trip=trip)
-    event = ended(ctx.instruction.id, state, history, trip.kind if trip else "")
+    event = iteration_ended(ctx.instruction.id, state, history, trip.kind if trip else "")
+    result = _result(ctx, state, settled, trip)
     return replace(result, told=lambda _record: event), checks
 
 
@@ -80,7 +80,7 @@ def own_tree(repository: Repository, revision: str = "HEAD") -> str:
     return sha256(kept.encode(errors="surrogateescape")).hexdigest()[:40]
 
 
-def ended(
+def iteration_ended(
     step: str, state: IterationState, history: Sequence[IterationState], trip: str = ""
 ) -> IterationEnded:
     """An iteration, or a thread that doubted one, with what it came to."""
@@ -103,33 +103,14 @@ def ended(
     )
 
 
-def claim_in(report: Report) -> Claim:
-    """What a thread claims: by its verdict, or by closing words; a thread that was cut off, that
-    there is more to do."""
-    if report.verdict is None and report.reason != "completion":
-        how = report.ending.replace("_", " ")
-        return Claim("more", "words", f"the thread ended at its {report.reason} ({how})")
-    if report.verdict is None:
-        return claim_in_words(report.said)
-    fields = {name: getattr(report, name) for name in Submission.model_fields}
-    return claim_of(Submission.model_validate(fields))
-
-
-def _settled(
-    ctx: StepContext, claim: Claim, checks: tuple[CheckResult, ...]
-) -> tuple[Settled, bool]:
-    """The status of the iteration, and whether its claim is worth a doubt."""
-    if claim.kind != "done":
-        return settle(claim, None), False
-    found = Verification(
+def _verification(ctx: StepContext, checks: tuple[CheckResult, ...], sha: str) -> Verification:
+    head = own_tree(ctx.repository)
+    return Verification(
         checks=all(check.holds for check in checks) if checks else None,
         clean=not ctx.repository.changes(),
-        committed=_is_committed(ctx),
-        agreeing=1,
-        needed=1 + _confirmations(ctx),
+        committed=bool(sha) and own_tree(ctx.repository, sha) == head,
+        needed=1 + (ctx.context.get(ASSIGNMENT) or {}).get("confirmations", 1),
     )
-    settled = settle(claim, found)
-    return settled, settled.status is IterationStatus.UNKNOWN
 
 
 def _watched(history: tuple[IterationState, ...]) -> tuple[TripKind, ...]:
@@ -140,48 +121,38 @@ def _watched(history: tuple[IterationState, ...]) -> tuple[TripKind, ...]:
     return tuple(TripKind) if history[-1].tree in refuted else (TripKind.SHRINKING_TESTS,)
 
 
-def _confirmations(ctx: StepContext) -> int:
-    return int((ctx.context.get(ASSIGNMENT) or {}).get("confirmations", 1))
-
-
-def _is_committed(ctx: StepContext) -> bool:
-    """Whether the work that is judged is in a commit of this run, and HEAD holds it."""
-    sha = _commits(ctx).get(_work_step(ctx), "")
-    return bool(sha) and own_tree(ctx.repository, sha) == own_tree(ctx.repository)
-
-
-def _commits(ctx: StepContext) -> dict[str, str]:
-    run = ctx.start.run
-    return {each.step: each.sha for each in ctx.repository.commits(run) if each.step}
-
-
-def _work_step(ctx: StepContext) -> str:
-    return next(r.step for r in reversed(ctx.records) if (r.patch.get(MARK) or {}).get("report"))
+def _work_commit(ctx: StepContext) -> str:
+    """The commit of the work that is judged; empty where this run has none."""
+    step = next(r.step for r in reversed(ctx.records) if (r.patch.get(MARK) or {}).get("report"))
+    return next(
+        (each.sha for each in ctx.repository.commits(ctx.start.run) if each.step == step), ""
+    )
 
 
 def _state(
     ctx: StepContext,
-    history: tuple[IterationState, ...],
+    before: Sequence[IterationState],
+    state: IterationState,
     report: Report,
     checks: tuple[CheckResult, ...],
     settled: Settled,
+    sha: str,
 ) -> IterationState:
     """The iteration with all that was measured."""
-    sha = _commits(ctx).get(_work_step(ctx), "")
     diff = ctx.repository.run(*DIFF, f"{sha}~1", sha, "--", ".", f":(exclude){FOLDER}")
-    before = work(history[:-1])
     failures = read_failures(checks)
-    failed_before = before[-1].failures if before else read_failures(_baseline(ctx))
-    resolved, discovered = issues_between(failed_before, failures)
-    known = {issue.id for state in before for issue in state.issues_discovered}
-    told = reported((*report.found, *report.remaining))
-    return history[-1].model_copy(
+    resolved, discovered = issues_between(failures_before(ctx, before) or (), failures)
+    mended = {issue.id for issue in resolved}
+    known = {issue.id for each in work(before) for issue in each.issues_discovered}
+    said_resolved = [each for each in reported(report.resolved) if each.id not in mended]
+    left = [each for each in reported((*report.found, *report.remaining)) if each.id not in known]
+    return state.model_copy(
         update={
             "status": settled.status,
             "checks": checks,
             "failures": failures,
-            "issues_resolved": (*resolved, *_unique(reported(report.resolved), resolved)),
-            "issues_discovered": (*discovered, *(each for each in told if each.id not in known)),
+            "issues_resolved": (*resolved, *said_resolved),
+            "issues_discovered": (*discovered, *left),
             "change": summarise(diff),
             "tree": own_tree(ctx.repository, sha),
             "commit": sha,
@@ -189,32 +160,31 @@ def _state(
     )
 
 
-def _unique(issues: tuple[Issue, ...], beside: tuple[Issue, ...]) -> tuple[Issue, ...]:
-    ids = {issue.id for issue in beside}
-    return tuple(issue for issue in issues if issue.id not in ids)
+def failures_before(
+    ctx: StepContext, states: Sequence[IterationState]
+) -> tuple[Failure, ...] | None:
+    """What failed after the last iteration, or before the first; None where nobody looked."""
+    if worked := work(states):
+        return worked[-1].failures
+    baseline = ctx.last("baseline")
+    return read_failures(baseline.checks) if baseline else None
 
 
-def _baseline(ctx: StepContext) -> tuple[CheckResult, ...]:
-    """The checks as they were before the first iteration."""
-    found = ctx.last("baseline")
-    return found.checks if found else ()
-
-
-def _ask_where_unclear(ctx: StepContext, ask: Ask, history: tuple[IterationState, ...]) -> None:
+def _ask_where_unclear(ctx: StepContext, ask: Ask, history: Sequence[IterationState]) -> None:
     """Ask a person when the last threads were blocked, or ended so that nobody can tell.
 
     Who resumes the run has answered: what came before that counts no more.
     """
     if _since_a_person(ctx.journal) < UNCLEAR:
         return
-    recent = work(history)[-UNCLEAR:]
-    statuses = {state.status for state in recent}
+    statuses = {state.status for state in work(history)[-UNCLEAR:]}
     if statuses == {IterationStatus.BLOCKED}:
-        what = f"{UNCLEAR} threads in a row are blocked: {_last_evidence(ctx)}"
+        report = last_mark(ctx.journal).report
+        evidence = (report.evidence if report else "").strip()[:300].rstrip(".")
+        what = f"{UNCLEAR} threads in a row are blocked: {evidence}"
     elif statuses == {IterationStatus.UNKNOWN}:
-        error = recovery(ErrorType.TERMINATION_AMBIGUITY, f"{UNCLEAR} threads in a row ended "
-                         "without a verdict")  # fmt: skip
-        what = error.told
+        detail = f"{UNCLEAR} threads in a row ended without a verdict"
+        what = error_line(ErrorType.TERMINATION_AMBIGUITY, detail)
     else:
         return
     if not ask(f"{what}. Go on all the same?"):
@@ -232,24 +202,12 @@ def _since_a_person(journal: tuple[Entry, ...]) -> int:
     return count
 
 
-def _last_evidence(ctx: StepContext) -> str:
-    report = last_mark(ctx.journal).report
-    return (report.evidence if report else "").strip()[:300].rstrip(".")
-
-
-def _result(
-    ctx: StepContext,
-    state: IterationState,
-    checks: tuple[CheckResult, ...],
-    settled: Settled,
-    *,
-    claimed: bool,
-    trip: Trip | None,
-) -> Result:
-    words = str(trip) if trip else settled.reason
+def _result(ctx: StepContext, state: IterationState, settled: Settled, trip: Trip | None) -> Result:
+    """The journal line of a measured iteration."""
+    why = str(trip) if trip else settled.reason
     found = Measure(
         status=settled.status,
-        why=words,
+        why=why,
         failures=state.failures,
         resolved=state.issues_resolved,
         discovered=state.issues_discovered,
@@ -258,26 +216,26 @@ def _result(
         trip=trip.kind if trip else "",
     )
     over = trip is not None
-    mark = Mark(number=state.number, claimed=claimed, over=over, measure=found)
-    failing = sum(1 for check in checks if not check.holds)
-    verdict = "no check to run" if not checks else "all checks hold"
+    mark = Mark(number=state.number, claimed=settled.doubted and not over, over=over, measure=found)
+    failing = sum(1 for check in state.checks if not check.holds)
+    verdict = "all checks hold" if state.checks else "no check to run"
     if failing:
-        verdict = f"{failing} of {len(checks)} checks failing"
+        verdict = f"{failing} of {len(state.checks)} checks failing"
     return Result(
         f"test: measure iteration {state.number}, {verdict}",
-        f"{verdict}; {words}",
+        f"{verdict}; {why}",
         patch={
             MARK: mark.model_dump(mode="json", exclude_none=True),
-            "tests": {"passed": bool(checks) and not failing, "settled": over,
+            "tests": {"passed": bool(state.checks) and not failing, "settled": over,
                       "iterations": state.number},
-            "unproven": words if over else _not_yet(ctx, state, words),
+            "unproven": why if over else _not_yet(ctx, state, why),
         },
     )  # fmt: skip
 
 
-def _not_yet(ctx: StepContext, state: IterationState, words: str) -> str:
+def _not_yet(ctx: StepContext, state: IterationState, why: str) -> str:
     """Why the run would not be verified if it ended here."""
     most = ctx.instruction.loop.loop.max_iterations if ctx.instruction.loop else 0
     if most and state.number >= most:
-        return f"not done after {state.number} of {most} iterations: {words}"
-    return words or f"iteration {state.number} is not verified"
+        return f"not done after {state.number} of {most} iterations: {why}"
+    return why or f"iteration {state.number} is not verified"

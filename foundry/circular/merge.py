@@ -11,7 +11,7 @@ from datetime import datetime
 
 from foundry.circular.failures import issues_between, read_failures
 from foundry.circular.history import states_of
-from foundry.circular.metrics import work
+from foundry.circular.measure import failures_before
 from foundry.circular.partitions import merged
 from foundry.circular.schema import Failure, IterationState, PartitionReport, Report
 from foundry.conversation.brief import Outcome
@@ -107,7 +107,7 @@ def merge(ctx: StepContext, works: Mapping[str, str]) -> dict[str, str]:
     `works` are commits on top of HEAD by their names; empty where nothing was changed.
     """
     base = ctx.repository.stage_all()
-    before = _failures_before(ctx)
+    before = failures_before(ctx, states_of(ctx.journal))
     changed = {name: commit for name, commit in works.items() if commit}
     out = _taken(ctx, changed)
     fit = {name: commit for name, commit in changed.items() if name not in out}
@@ -133,14 +133,6 @@ def _taken(ctx: StepContext, works: Mapping[str, str]) -> dict[str, str]:
             where = ", ".join(filter(None, paths[:SHOWN])) or "its files"
             out[name] = f"others changed {where} too"
     return out
-
-
-def _failures_before(ctx: StepContext) -> tuple[Failure, ...] | None:
-    """What failed before these conversations began; None where that was never looked at."""
-    if states := work(states_of(ctx.journal)):
-        return states[-1].failures
-    baseline = ctx.last("baseline")
-    return read_failures(baseline.checks) if baseline else None
 
 
 def _worse(ctx: StepContext, before: tuple[Failure, ...] | None) -> str:

@@ -10,7 +10,7 @@ from pydantic import BaseModel
 
 from foundry.circular.adaptation import doubt_of, setup_of
 from foundry.circular.history import ASSIGNMENT, MARK, last_mark, states_of
-from foundry.circular.measure import ended, own_tree
+from foundry.circular.measure import iteration_ended, own_tree
 from foundry.circular.metrics import work
 from foundry.circular.prompt_versions import proposal_of
 from foundry.circular.schema import (
@@ -21,7 +21,7 @@ from foundry.circular.schema import (
     Report,
     Submission,
 )
-from foundry.circular.verdicts import claim_in_words, error_of, recovery
+from foundry.circular.verdicts import error_line, error_of
 from foundry.conversation.brief import Outcome
 from foundry.engine import gates
 from foundry.engine.result import Evidence, Result
@@ -132,9 +132,6 @@ def _unsubmitted(ctx: StepContext, kind: str, outcome: Outcome) -> Report | None
         return None
     error = error_of(outcome.reason)
     said = outcome.said if outcome.reason == "not_submitted" else ""
-    claim = claim_in_words(said)
-    if claim.kind == "done":
-        error = None  # ... and the harness verifies it
     return Report.model_validate(
         {
             **_begun(ctx, kind),
@@ -142,7 +139,7 @@ def _unsubmitted(ctx: StepContext, kind: str, outcome: Outcome) -> Report | None
             "reason": REASONS[outcome.reason],
             "evidence": outcome.detail,
             "said": said[-SAID:],
-            "errors": [recovery(error, outcome.detail).told] if error else [],
+            "errors": [error_line(error, outcome.detail)] if error else [],
         }
     )
 
@@ -193,7 +190,7 @@ def _is_as_measured(ctx: StepContext) -> bool:
 
 def _event(ctx: StepContext, record: StepRecord) -> IterationEnded:
     states = states_of((*ctx.journal, record))
-    return ended(record.step, states[-1], states)
+    return iteration_ended(record.step, states[-1], states)
 
 
 def message(template: str, iteration: int, files: int, issues: int) -> str:

@@ -171,7 +171,7 @@ def _taken_back(run: Circular) -> None:
 PRAISE = "Done. The codebase is clean: no work left to do, and all tests pass."
 
 
-def test_a_full_window_ends_an_iteration_and_closing_words_only_ask_to_verify(
+def test_a_full_window_ends_an_iteration_and_a_thread_without_a_verdict_is_doubted(
     circular: Any,
 ) -> None:
     full = Usage(input_tokens=150_000, output_tokens=500)
@@ -195,7 +195,7 @@ def test_a_full_window_ends_an_iteration_and_closing_words_only_ask_to_verify(
     one, two, three, *doubts = run.states
     assert (one.reason, one.ending, one.status) == ("threshold", "restart", "continue")
     assert one.peak_context > 0.6 and one.files_modified == ("a.py",)
-    assert (two.ending, two.status, two.verdict) == ("not_submitted", "continue", None)
+    assert (two.ending, two.status, two.verdict) == ("not_submitted", "unknown", None)
     assert three.status == "success" and len(doubts) == 2
     assert "a.py" in run.told(work(2)) and "grew too full" in run.told(work(2))
     assert "reached 75% of its window" in run.told(work(2))
