@@ -198,8 +198,7 @@ def _stats(project: "Project", logs: list[Path], ask: _Asked) -> None:
     from foundry.report.details import stats_rows
     from foundry.report.lines import Line, plain
     from foundry.report.log_view import Selection
-    from foundry.store.session_log import as_fields
-    from foundry.store.session_stats import stats_of
+    from foundry.store.session_log import as_fields, stats_of
 
     selection = Selection(ask.wanted)
     stats = stats_of(each.event for each in _old(project, logs) if selection.takes(each))

@@ -83,8 +83,7 @@ def _moment_of(text: str | None) -> "datetime | None":
 def _memory_of(folder: Path, *, make: bool = False) -> "ContextMemoryStore":
     """The memory of the project that a folder is in; InputError when it has none."""
     from foundry.errors import InputError
-    from foundry.store.memory.place import nearest
-    from foundry.store.memory.store import ContextMemoryStore
+    from foundry.store.memory.store import ContextMemoryStore, nearest
 
     folder = folder.expanduser().resolve()
     path = nearest(folder)

@@ -18,7 +18,7 @@ from pathlib import Path
 from foundry.engine.accept import ARTIFACTS, JOURNAL, commit, remember, stage
 from foundry.errors import JournalError
 from foundry.files import atomic_write
-from foundry.sandbox.leftover import end_leftover
+from foundry.sandbox.orphans import end_leftover
 from foundry.schema.journal import Entry, Start, Stop, step_slug
 from foundry.store import journal, runs
 from foundry.store.git.command import GIT_MARK

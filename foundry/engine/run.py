@@ -23,8 +23,7 @@ from foundry.schema.journal import Entry, Start, StepRecord
 from foundry.schema.permission import Policy
 from foundry.schema.run import RunOptions
 from foundry.schema.workflow import Workflow
-from foundry.store import notes
-from foundry.store.artifacts import read_plan
+from foundry.store.artifacts import notes_text, read_notes, read_plan
 from foundry.store.git.repository import Repository
 from foundry.store.ledger import Ledger
 from foundry.store.patterns.library import Library
@@ -66,7 +65,7 @@ class Progress:
         self.cursor = reduce(lambda c, e: after(setting.workflow, c, e), journal, Cursor())
         at = setting.repository.standing()
         self.head, self.branch = at.commit, at.branch
-        self.notes = notes.read(setting.project)
+        self.notes = read_notes(setting.project)
 
     def due(self) -> Next:
         """What comes next."""
@@ -91,7 +90,7 @@ class Progress:
         records = [entry for entry in self.journal if isinstance(entry, StepRecord)]
         name = self.setting.project.root.name
         return {
-            NOTES: notes.to_lines(self.notes),
+            NOTES: notes_text(self.notes),
             SESSION_NOTES: session_notes(name, self.notes, records),
         }
 

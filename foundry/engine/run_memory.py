@@ -17,8 +17,7 @@ from foundry.schema.events import Note, Observer
 from foundry.schema.journal import Attempt, Entry, StepRecord
 from foundry.schema.memory import Draft, Filter
 from foundry.schema.messages import Message
-from foundry.store.memory.place import memory_path
-from foundry.store.memory.store import ContextMemoryStore
+from foundry.store.memory.store import ContextMemoryStore, memory_path
 from foundry.store.project import Project
 from foundry.store.transcripts import read_transcript
 from foundry.tools.base import Tool, ToolResult

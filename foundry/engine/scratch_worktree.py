@@ -14,7 +14,7 @@ from pathlib import Path
 from foundry.engine.recover import salvage
 from foundry.engine.workspace import BESIDE, BRANCH
 from foundry.errors import ProjectError
-from foundry.sandbox.leftover import end_leftover
+from foundry.sandbox.orphans import end_leftover
 from foundry.store import runs
 from foundry.store.git.command import GIT_MARK
 from foundry.store.git.config import guard

@@ -8,8 +8,7 @@ from foundry.mcp import runs
 from foundry.mcp.refusal import Refusal
 from foundry.schema.base import Document, Value
 from foundry.schema.memory import Filter, Head, MemoryEntry
-from foundry.store.memory.place import memory_path
-from foundry.store.memory.store import ContextMemoryStore
+from foundry.store.memory.store import ContextMemoryStore, memory_path
 
 MOST = 50
 

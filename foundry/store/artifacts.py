@@ -1,14 +1,19 @@
-"""Artifacts on disk. JSON that people may edit is validated at every read."""
+"""Artifacts on disk. JSON that people may edit is validated at every read.
+
+The session notes are JSON lines that are only ever appended.
+"""
 
 import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TypeVar
 
 from pydantic import BaseModel, ValidationError
 
 from foundry.errors import ArtifactError
+from foundry.schema.notes import SessionNote
 from foundry.schema.plan import Checks, Plan
-from foundry.store.project import CHECKS, FOLDER, TASKS, Project
+from foundry.store.project import CHECKS, FOLDER, NOTES, TASKS, Project
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -32,6 +37,25 @@ def read_checks(project: Project) -> Checks | None:
 def to_json(value: BaseModel) -> str:
     """How JSON artifacts are written: indented, so that people can read and diff them."""
     return value.model_dump_json(indent=2) + "\n"
+
+
+def read_notes(project: Project) -> tuple[SessionNote, ...]:
+    """Every note that can be read; a damaged line is passed over, its neighbours are not."""
+    path = project.artifact(NOTES)
+    if not path.exists():
+        return ()
+    found = []
+    for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
+        try:
+            found.append(SessionNote.model_validate_json(line))
+        except ValidationError:
+            continue  # notes help; a damaged one must not end a run
+    return tuple(found)
+
+
+def notes_text(notes: Iterable[SessionNote]) -> str:
+    """Notes as their file holds them."""
+    return "".join(note.model_dump_json(exclude_defaults=True) + "\n" for note in notes)
 
 
 def _read(project: Project, name: str, model: type[M]) -> M | None:

@@ -10,8 +10,7 @@ from click.testing import CliRunner, Result
 from foundry.cli import memory as group
 from foundry.cli.main import run
 from foundry.schema.memory import Draft
-from foundry.store.memory.place import memory_path
-from foundry.store.memory.store import ContextMemoryStore
+from foundry.store.memory.store import ContextMemoryStore, memory_path
 from tests.support.moments import call, moment
 
 

@@ -14,8 +14,7 @@ from foundry.schema.journal import Attempt, StepRecord
 from foundry.schema.memory import RECALL, Filter, MemoryEntry
 from foundry.schema.run import Status
 from foundry.store import journal
-from foundry.store.memory.place import memory_path
-from foundry.store.memory.store import ContextMemoryStore
+from foundry.store.memory.store import ContextMemoryStore, memory_path
 from tests.support.asked import requests_of, results, words
 from tests.support.builds import EVERYTHING, Built, git
 from tests.support.crash import Child, Kill

@@ -9,7 +9,7 @@ from foundry.engine.notes_view import for_prompt, session_notes
 from foundry.errors import ToolError
 from foundry.schema.journal import Attempt, StepRecord
 from foundry.schema.notes import SessionNote
-from foundry.store.notes import read, to_lines
+from foundry.store.artifacts import notes_text, read_notes
 from foundry.store.project import NOTES, Project
 from foundry.tools.note import MOST, NoteArguments, note_tool
 
@@ -62,7 +62,7 @@ def test_secrets_stay_out_of_what_is_committed() -> None:
     noted(book, "decision", f"Use the key {key}", path=f"config/{key}")
     record = StepRecord(seq=2, at=AT, run="r1", step="docs", phase="docs", message="docs: x",
                         summary=f"It reads {key}", files=("a.py",))  # fmt: skip
-    written = to_lines(book.all) + session_notes("it", book.all, [record])
+    written = notes_text(book.all) + session_notes("it", book.all, [record])
     assert key not in written
     assert "Use the key" in written
     assert "It reads" in written
@@ -136,9 +136,9 @@ def test_a_damaged_line_takes_no_other_with_it(tmp_path) -> None:
     book = notebook()
     noted(book, "decision", "Use SQLite")
     noted(book, "pattern", "Errors are values")
-    first, second = to_lines(book.all).splitlines()
+    first, second = notes_text(book.all).splitlines()
     project = Project(tmp_path)
     project.artifact(NOTES).parent.mkdir()
     project.artifact(NOTES).write_text(f'{first}\n{{"number": 1}}\nnot json\n{second}\n')
-    assert read(project) == book.all
-    assert read(Project(tmp_path / "none")) == ()
+    assert read_notes(project) == book.all
+    assert read_notes(Project(tmp_path / "none")) == ()

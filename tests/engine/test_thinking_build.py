@@ -15,8 +15,7 @@ from foundry.schema.journal import StepRecord
 from foundry.schema.memory import Filter
 from foundry.schema.run import Status
 from foundry.schema.workflow import BY_ROLE
-from foundry.store.memory.place import memory_path
-from foundry.store.memory.store import ContextMemoryStore
+from foundry.store.memory.store import ContextMemoryStore, memory_path
 from foundry.store.project import SESSION_SUMMARY
 from foundry.workflow.load import builtin
 from tests.support.asked import requests_of

@@ -9,8 +9,7 @@ from walks import over_stdio
 from foundry.mcp.memory import GetRequest, SearchRequest, get, search
 from foundry.mcp.refusal import Refusal
 from foundry.schema.memory import Draft, MemoryEntry
-from foundry.store.memory.place import memory_path
-from foundry.store.memory.store import ContextMemoryStore
+from foundry.store.memory.store import ContextMemoryStore, memory_path
 from tests.support.builds import Built
 from tests.support.moments import call, moment
 from tests.support.rehearsals import SmallBuild

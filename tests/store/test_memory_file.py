@@ -12,11 +12,9 @@ import pytest
 
 from foundry.errors import ProjectError
 from foundry.schema.memory import Draft
-from foundry.store.memory.database import identity
-from foundry.store.memory.layout import MIGRATIONS
-from foundry.store.memory.place import memory_path, nearest
+from foundry.store.memory.database import MIGRATIONS, identity
 from foundry.store.memory.repair import set_aside
-from foundry.store.memory.store import ContextMemoryStore
+from foundry.store.memory.store import ContextMemoryStore, memory_path, nearest
 from foundry.store.memory.transfer import write_export
 from tests.support.moments import moment
 

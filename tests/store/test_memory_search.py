@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from foundry.schema.memory import Draft, Filter, Sought
-from foundry.store.memory import ranking
+from foundry.store.memory import index as ranking
 from foundry.store.memory.store import ContextMemoryStore
 from tests.support.moments import START, call, moment
 

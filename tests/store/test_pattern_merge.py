@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from foundry.schema.learning import PHASES, SEVERITIES, Pattern, PatternFile
 from foundry.store.artifacts import to_json
-from foundry.store.patterns.merge import collect, merge
+from foundry.store.patterns.learn import collect, merge
 
 DAY = date(2026, 11, 21)
 

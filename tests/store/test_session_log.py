@@ -27,8 +27,7 @@ from foundry.schema.events import (
 )
 from foundry.schema.excerpt import CHARACTERS, LINES, excerpt
 from foundry.schema.session_log import json_schema
-from foundry.store.session_log import LogLines, SessionLog, logs, newest, path_for
-from foundry.store.session_stats import stats_of
+from foundry.store.session_log import LogLines, SessionLog, logs, newest, path_for, stats_of
 
 AT = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 TASK, TALK = "builder[1]/task", "r1-0004-builder-1-task"

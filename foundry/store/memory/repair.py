@@ -12,7 +12,7 @@ from pathlib import Path
 from foundry.errors import ProjectError
 from foundry.schema.base import now
 from foundry.schema.memory import MemoryEntry
-from foundry.store.memory import rows
+from foundry.store.memory import reading
 from foundry.store.memory.database import DamagedMemory, FileId, identity, memory_lock
 from foundry.store.memory.transfer import MANY, Problem, read_export
 from foundry.store.memory.writing import is_intact
@@ -73,7 +73,7 @@ def _readable(aside: Path) -> Iterator[MemoryEntry]:
 
 def _entry(connection: sqlite3.Connection, number: int) -> MemoryEntry | None:
     try:
-        found = rows.some_entries(connection, after=number - 1, most=1)
+        found = reading.some_entries(connection, after=number - 1, most=1)
     except (sqlite3.Error, DamagedMemory):
         return None
     return found[0][1] if found and found[0][0] == number and is_intact(found[0][1]) else None

@@ -18,17 +18,29 @@ from foundry.schema.memory import (
     Moment,
     Sought,
 )
-from foundry.store.memory import index, ranking, rows, statistics
+from foundry.store.memory import index, reading
 from foundry.store.memory.database import DamagedMemory, Database
-from foundry.store.memory.purge import purge
 from foundry.store.memory.repair import salvaged, set_aside
-from foundry.store.memory.writing import Clean, add_summary, cleaned, insert, new_entry, readmitted
+from foundry.store.memory.writing import (
+    Clean,
+    add_summary,
+    cleaned,
+    insert,
+    new_entry,
+    purge,
+    readmitted,
+)
+from foundry.store.project import FOLDER
 
 R = TypeVar("R")
 ANY = Filter()
 
 MOST_PAST = 2_000
 """Summaries that are read to make a prompt: what is older can be searched for."""
+
+NAME = "memory.db"
+_BESIDE = ".foundry"
+"""Ends the name of the folder beside a repository that its runs' work trees are in."""
 
 
 class ContextMemoryStore:
@@ -88,7 +100,7 @@ class ContextMemoryStore:
 
     def get(self, entry_id: str) -> MemoryEntry | None:
         """The entry with this id, whole."""
-        return self._read(partial(rows.find_entry, entry_id=entry_id))
+        return self._read(partial(reading.find_entry, entry_id=entry_id))
 
     def turns(self, numbers: Sequence[int], conversation: str) -> list[MemoryEntry]:
         """The turns of a conversation with these numbers, whole, in their order."""
@@ -99,33 +111,35 @@ class ContextMemoryStore:
     def search(self, sought: Sought | str, which: Filter = ANY, limit: int = 10) -> list[Head]:
         """The entries that fit best, best first."""
         what = Sought(text=sought) if isinstance(sought, str) else sought
-        return self._read(partial(ranking.search, sought=what, which=which, limit=limit))
+        return self._read(partial(index.search, sought=what, which=which, limit=limit))
 
     def heads(
         self, which: Filter = ANY, *, limit: int | None = None, newest_first: bool = False
     ) -> list[Head]:
         """Entries without their originals, in the order in which they were stored."""
-        return self._read(partial(rows.heads, which=which, limit=limit, newest_first=newest_first))
+        return self._read(
+            partial(reading.heads, which=which, limit=limit, newest_first=newest_first)
+        )
 
     def past(self, conversation: str, limit: int = MOST_PAST) -> list[Head]:
         """What a conversation accumulates summaries of: its own turns and the steps of all runs,
         the newest `limit` of them, oldest first."""
-        return self._read(partial(rows.past, conversation=conversation, limit=limit))
+        return self._read(partial(reading.past, conversation=conversation, limit=limit))
 
     def matching(self, beginning: str, limit: int = 10) -> list[str]:
         """The ids that begin so."""
-        return self._read(partial(rows.matching, beginning=beginning, limit=limit))
+        return self._read(partial(reading.matching, beginning=beginning, limit=limit))
 
     def entries(self) -> Iterator[MemoryEntry]:
         """Every entry, oldest first."""
         after = 0
-        while some := self._read(partial(rows.some_entries, after=after)):
+        while some := self._read(partial(reading.some_entries, after=after)):
             yield from (entry for _, entry in some)
             after = some[-1][0]
 
     def stats(self) -> MemoryStats:
         """What there is."""
-        return self._read(statistics.stats)
+        return self._read(reading.stats)
 
     def purge(self, *, run: str = "", before: datetime | None = None) -> int:
         """Remove for good what is of this run, or ended before then; with both, what is both.
@@ -174,3 +188,28 @@ class ContextMemoryStore:
             with self._database.writing() as connection:
                 saved += sum(insert(connection, each) for each in some)
         return f"{why}; it is set aside as {aside}, and {saved:,} entries could be saved"
+
+
+def memory_path(root: Path) -> Path:
+    """The memory of the project that a folder or a run's work tree belongs to.
+
+    It is in `.context-foundry/local/`. A repository that was never built in has no such folder and
+    keeps its files as they are: there it is beside it, with the work trees of the runs.
+    """
+    linked = root.parent.name.endswith(_BESIDE) and (root / ".git").is_file()
+    main = root.parent.with_name(root.parent.name.removesuffix(_BESIDE)) if linked else root
+    within = main / FOLDER / "local" / NAME
+    beside = main.parent / (main.name + _BESIDE) / NAME
+    for path in (within, beside):
+        if path.exists():
+            return path
+    return beside if linked and not (main / FOLDER).is_dir() else within
+
+
+def nearest(folder: Path) -> Path:
+    """The memory of the project that a folder is in; where none has one, its own place for it."""
+    for each in (folder, *folder.parents):
+        path = memory_path(each)
+        if path.exists():
+            return path
+    return memory_path(folder)

@@ -27,7 +27,7 @@ from foundry.schema.learning import (
     Severity,
     pattern_id,
 )
-from foundry.store.patterns.merge import collect
+from foundry.store.patterns.learn import collect
 from foundry.tokenize import words
 
 _HINT = "Mend the file, or move it away"

@@ -1,15 +1,25 @@
-"""Rows as entries, heads and filters as conditions."""
+"""What is read of a memory: rows as entries and heads, filters as conditions, and figures."""
 
 import json
 import sqlite3
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, NamedTuple
 
-from foundry.schema.memory import Filter, Head, MemoryEntry, MemorySummary, Moment, Touched
+from foundry.schema.base import Json
+from foundry.schema.memory import (
+    CallMade,
+    ContextSnapshot,
+    Filter,
+    Head,
+    MemoryEntry,
+    MemoryStats,
+    MemorySummary,
+    Moment,
+    Touched,
+)
 from foundry.store.memory.database import DamagedMemory
-from foundry.store.memory.originals import Part, snapshot, unpacked
 
 MANY = 200
 """Rows that are asked for at a time."""
@@ -22,6 +32,28 @@ SELECT e.number, e.id, e.kind, e.run, e.phase, e.step, e.conversation, e.turn, e
 FROM entry e LEFT JOIN summary s ON s.number = (
   SELECT max(number) FROM summary WHERE entry = e.number)
 """
+_COUNTS = """
+SELECT count(*) AS entries, count(*) FILTER (WHERE kind = 'turn') AS turns,
+  count(*) FILTER (WHERE kind = 'step') AS steps, count(DISTINCT run) AS runs,
+  ifnull(sum(tokens), 0) AS original_tokens, min(ended) AS first, max(ended) AS last,
+  (SELECT count(DISTINCT path) FROM touched) AS files,
+  (SELECT ifnull(sum(tokens), 0) FROM summary
+   WHERE number IN (SELECT max(number) FROM summary GROUP BY entry)) AS summary_tokens,
+  (SELECT ifnull(sum(c.size), 0) FROM part p JOIN content c ON c.number = p.content)
+    AS original_bytes,
+  (SELECT ifnull(sum(size), 0) FROM content) AS distinct_bytes,
+  (SELECT ifnull(sum(length(data)), 0) FROM content) AS stored_bytes
+FROM entry
+"""
+
+
+class Part(NamedTuple):
+    """One text of a snapshot."""
+
+    kind: str
+    name: str
+    failed: bool
+    text: str
 
 
 def whole(text: str) -> str:
@@ -197,3 +229,40 @@ def number_of(connection: sqlite3.Connection, entry_id: str) -> int | None:
     """The number of the entry with this id."""
     row = connection.execute("SELECT number FROM entry WHERE id = ?", (entry_id,)).fetchone()
     return row[0] if row else None
+
+
+def snapshot(given: Iterable[Part], files: Iterable[Touched]) -> ContextSnapshot:
+    """The snapshot that these parts are of."""
+    texts = {"task": "", "said": "", "state": "{}"}
+    calls: list[CallMade] = []
+    decisions: list[str] = []
+    arguments: Json = None
+    for part in given:
+        match part.kind:
+            case "call":
+                arguments = json.loads(part.text)
+            case "result":
+                calls.append(CallMade(tool=part.name, arguments=arguments, result=part.text,
+                                      failed=part.failed))  # fmt: skip
+            case "decision":
+                decisions.append(part.text)
+            case _:
+                texts[part.kind] = part.text
+    return ContextSnapshot(
+        task=texts["task"], said=texts["said"], state=json.loads(texts["state"]),
+        calls=tuple(calls), decisions=tuple(decisions), files=tuple(files),
+    )  # fmt: skip
+
+
+def unpacked(packed: int, data: bytes) -> str:
+    """A stored text."""
+    return (zlib.decompress(data) if packed else data).decode()
+
+
+def stats(connection: sqlite3.Connection) -> MemoryStats:
+    """Everything that is told of a memory."""
+    cursor = connection.execute(_COUNTS)
+    names = [column[0] for column in cursor.description]
+    found = dict(zip(names, cursor.fetchone(), strict=True))
+    pages = connection.execute("SELECT * FROM pragma_page_count(), pragma_page_size()").fetchone()
+    return MemoryStats(**found, file_bytes=pages[0] * pages[1])

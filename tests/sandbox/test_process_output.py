@@ -3,7 +3,7 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foundry.sandbox.capture import HeadTail
+from foundry.sandbox.process import HeadTail
 
 
 def kept(chunks: list[bytes], limit: int) -> tuple[str, int]:
