@@ -4,7 +4,7 @@ import time
 from collections.abc import Sequence
 
 from foundry.conversation.brief import Brief, Purpose, Watchers
-from foundry.conversation.wording import reason, subject
+from foundry.conversation.messages import reason, subject
 from foundry.errors import ModelError
 from foundry.model.base import Model
 from foundry.model.editing import context_management

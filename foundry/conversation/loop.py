@@ -16,18 +16,23 @@ from pydantic import BaseModel
 from foundry.conversation.brief import Brief, Outcome, TurnDone, Watchers
 from foundry.conversation.budget import Allowance, affordable_output
 from foundry.conversation.calls import Calls
-from foundry.conversation.compaction.summary import Writer, known
-from foundry.conversation.compaction.thoughts import signed, without_thoughts
-from foundry.conversation.compaction.write_up import model_writer
+from foundry.conversation.compaction.summary import Writer, known, model_writer
 from foundry.conversation.context_meter import Gauge
 from foundry.conversation.memory.summarise import completed
 from foundry.conversation.memory.turns import ledger_of
+from foundry.conversation.messages import (
+    given,
+    last_words,
+    reasoning,
+    signed,
+    with_breakpoint,
+    without_thoughts,
+)
 from foundry.conversation.reflection import (
     Place,
     ReflectiveThinkingProcessor,
     Thinking,
 )
-from foundry.conversation.wording import given, last_words, reasoning, with_breakpoint
 from foundry.errors import ContextOverflow, ModelUnavailable
 from foundry.model.base import Model
 from foundry.schema.base import now

@@ -5,7 +5,7 @@ from datetime import timedelta
 from typing import Any, NamedTuple
 
 from foundry.conversation.brief import TurnDone
-from foundry.conversation.compaction.ledger import Ledger, one_line
+from foundry.conversation.compaction.key_facts import Ledger, one_line
 from foundry.conversation.memory.summarise import summary, tokens
 from foundry.conversation.memory.turns import (
     ledger_of,

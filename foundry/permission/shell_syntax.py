@@ -31,6 +31,28 @@ SECONDS = 20
 _PACKAGE = "shfmt-py"
 _SPACES_AND_CONTROLS = ("Cc", "Zs", "Zl", "Zp")
 
+_NUMBER = re.compile(r"\d[\w#]*")
+
+_ESCAPED = re.compile(r"\\(?:\n|([$`\"\\]))")
+"""What a backslash escapes between double quotes; before anything else it is itself."""
+
+_BRACES = re.compile(r"\{[^{}]*(,|\.\.)")
+
+_PLAIN_EXPANSION = frozenset(
+    ("Type", "Pos", "End", "Dollar", "Rbrace", "Short", "Length", "Param", "Exp", "Repl")
+)
+
+_BARE = frozenset(("Type", "Pos", "End", "Dollar", "Rbrace", "Short", "Param"))
+
+_NO_VALUES: Mapping[str, str] = MappingProxyType({})
+
+_COMPARES_NUMBERS = frozenset(("-eq", "-ne", "-lt", "-le", "-gt", "-ge"))
+
+_SETS = frozenset(
+    ("read", "printf", "getopts", "mapfile", "readarray", "export", "declare", "typeset", "local",
+     "readonly", "let")
+)  # fmt: skip
+
 
 class Unreadable(Exception):
     """The text can't be judged as a command; the message says why."""
@@ -102,22 +124,6 @@ def _program() -> Path:
     if found is None:
         raise Unreadable(f"shfmt, which reads commands, is missing: install {_PACKAGE}")
     return Path(str(found.locate())).resolve()
-
-
-_NUMBER = re.compile(r"\d[\w#]*")
-_ESCAPED = re.compile(r"\\(?:\n|([$`\"\\]))")
-"""What a backslash escapes between double quotes; before anything else it is itself."""
-_BRACES = re.compile(r"\{[^{}]*(,|\.\.)")
-_PLAIN_EXPANSION = frozenset(
-    ("Type", "Pos", "End", "Dollar", "Rbrace", "Short", "Length", "Param", "Exp", "Repl")
-)
-_BARE = frozenset(("Type", "Pos", "End", "Dollar", "Rbrace", "Short", "Param"))
-_NO_VALUES: Mapping[str, str] = MappingProxyType({})
-_COMPARES_NUMBERS = frozenset(("-eq", "-ne", "-lt", "-le", "-gt", "-ge"))
-_SETS = frozenset(
-    ("read", "printf", "getopts", "mapfile", "readarray", "export", "declare", "typeset", "local",
-     "readonly", "let")
-)  # fmt: skip
 
 
 def spelled(word: Tree, dialect: str, home: str, values: Mapping[str, str] = _NO_VALUES) -> str:

@@ -25,12 +25,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from foundry.conversation.calibration import Meter
 from foundry.conversation.compaction.key_facts import errors, paths
 from foundry.conversation.compaction.masking import SHORT, is_hollow, outdated
 from foundry.conversation.compaction.pipeline import Goal, compact, size
 from foundry.conversation.compaction.tool_calls import Exchange, blocks_of, exchanges, words_of
-from foundry.conversation.context_meter import Gauge
+from foundry.conversation.context_meter import Gauge, Meter
 from foundry.model.rehearsal.billing import count_output
 from foundry.model.rehearsal.billing import measure as measure_prompt
 from foundry.schema.messages import Message, Reply, Usage, text_block

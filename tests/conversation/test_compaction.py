@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from foundry.conversation.compaction.key_facts import paths
-from foundry.conversation.compaction.ledger import heading
+from foundry.conversation.compaction.key_facts import heading, paths
 from foundry.conversation.compaction.masking import (
     KEEP_RECENT,
     MASKED,

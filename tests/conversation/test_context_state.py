@@ -4,12 +4,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foundry.conversation.calibration import KEPT, Calibration, Meter, family
-from foundry.conversation.context_meter import Gauge
-from foundry.conversation.context_state import (
+from foundry.conversation.context_meter import (
+    KEPT,
+    Calibration,
     ContextState,
+    Gauge,
+    Meter,
     added,
     compacted,
+    family,
     get_usage_stats,
     opened,
     record,

@@ -3,8 +3,8 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from foundry.conversation.compaction.extract import extract
-from foundry.conversation.compaction.ledger import (
+from foundry.conversation.compaction.extraction import extract
+from foundry.conversation.compaction.key_facts import (
     Heading,
     Ledger,
     heading,
@@ -16,7 +16,7 @@ from foundry.conversation.compaction.ledger import (
     render,
     with_written,
 )
-from foundry.conversation.compaction.write_up import shown
+from foundry.conversation.compaction.summary import shown
 from foundry.schema.messages import text_block
 from tests.conversation.test_compaction import call, thread
 from tests.support.transcripts import transcripts

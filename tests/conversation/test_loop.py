@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from foundry.conversation import loop
 from foundry.conversation.brief import Brief, Outcome, Watchers
 from foundry.conversation.budget import Allowance
-from foundry.conversation.compaction.write_up import HEADINGS
+from foundry.conversation.compaction.summary import HEADINGS
 from foundry.conversation.loop import converse
 from foundry.errors import ModelRejected, ToolError
 from foundry.model.anthropic import AnthropicModel

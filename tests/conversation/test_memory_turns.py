@@ -5,7 +5,7 @@ import json
 import pytest
 from hypothesis import given, settings
 
-from foundry.conversation.compaction.ledger import Ledger
+from foundry.conversation.compaction.key_facts import Ledger
 from foundry.conversation.compaction.tool_calls import blocks_of, exchanges
 from foundry.conversation.memory.summarise import MOST_TOKENS, completed, summary
 from foundry.conversation.memory.turns import (

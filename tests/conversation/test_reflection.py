@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from foundry.conversation.reflection import on_top
 from foundry.conversation.reflection_rounds import End
-from foundry.conversation.reflection_wording import on_top
 from foundry.errors import ModelUnavailable
 from foundry.model.prices import cost
 from foundry.model.rehearsal import faults

@@ -1,8 +1,7 @@
 """Making room: seldom, in one go, and only where it is worth what it costs the prompt cache."""
 
 from foundry.conversation.compaction.pipeline import size
-from foundry.conversation.context_state import ContextState, record
-from foundry.conversation.room import BATCH, make_room
+from foundry.conversation.context_meter import BATCH, ContextState, make_room, record
 from foundry.schema.messages import Message, Usage
 from tests.conversation.test_compaction import call, looks, thread
 

@@ -10,8 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
 
-from foundry.conversation.compaction.key_facts import errors, paths
-from foundry.conversation.compaction.ledger import is_ledger
+from foundry.conversation.compaction.key_facts import errors, is_ledger, paths
 from foundry.conversation.compaction.tool_calls import (
     Exchange,
     blocks_of,

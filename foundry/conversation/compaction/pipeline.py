@@ -11,7 +11,7 @@ changes nothing.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from foundry.conversation.compaction.ledger import Ledger
+from foundry.conversation.compaction.key_facts import Ledger
 from foundry.conversation.compaction.masking import (
     Hollowed,
     drop_outdated,

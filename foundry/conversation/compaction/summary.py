@@ -9,14 +9,23 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
-from foundry.conversation.compaction import ledger as ledgers
-from foundry.conversation.compaction.extract import extract, named, own_words
-from foundry.conversation.compaction.key_facts import paths
-from foundry.conversation.compaction.ledger import Heading, Ledger, is_ledger, render, with_written
+from foundry.context.templates import render as render_prompt
+from foundry.conversation.compaction.extraction import extract, named, own_words
+from foundry.conversation.compaction.key_facts import (
+    Heading,
+    Ledger,
+    heading,
+    is_ledger,
+    paths,
+    render,
+    with_written,
+)
 from foundry.conversation.compaction.masking import taken_out
-from foundry.conversation.compaction.tool_calls import blocks_of, text_of
+from foundry.conversation.compaction.tool_calls import blocks_of, text_of, words_of
+from foundry.errors import ModelError
+from foundry.model.base import Model
 from foundry.model.tokens import characters
-from foundry.schema.messages import Block, Message, text_block
+from foundry.schema.messages import Block, Message, ModelRequest, Reply, Usage, text_block
 
 LEAST = 4
 """Entries of a kind that are kept however little room there is."""
@@ -29,6 +38,19 @@ Entry = TypeVar("Entry", str, tuple[str, str])
 
 Writer = Callable[[Ledger, Sequence[Message]], str]
 """Writes a ledger and its messages up in prose; an empty text where it can't."""
+
+TEMPLATE = "context/summary.md.j2"
+
+HEADINGS = ("### Objective", "### Decisions and why", "### Done so far", "### State of the files",
+            "### Errors and how they were mended", "### Open", "### Next step")  # fmt: skip
+
+LONGEST = 1_500
+"""Tokens of the account."""
+
+SHOWN = 150_000
+"""Characters of the messages that are shown; of longer ones the newest."""
+
+SHOWN_BLOCK = 2_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,14 +99,14 @@ def settled(messages: Sequence[Message], target: int) -> bool:
     text = _ledger_text(messages)
     if text is None:
         return False
-    head = ledgers.heading(text)
+    head = heading(text)
     return head.kept == len(messages) - 1 and head.target <= target
 
 
 def replaced(messages: Sequence[Message]) -> int:
     """How much longer these messages would be with what their ledger replaced, in characters."""
     text = _ledger_text(messages)
-    return ledgers.heading(text).held - len(text) if text else 0
+    return heading(text).held - len(text) if text else 0
 
 
 class _Cut:
@@ -99,7 +121,7 @@ class _Cut:
         self.gone, self.tail = gone, list(messages[begin:])
         self.ledger = extract(gone)
         before = _ledger_text(messages)
-        self.count = (ledgers.heading(before).messages if before else 0) + begin - bool(first)
+        self.count = (heading(before).messages if before else 0) + begin - bool(first)
         stays = characters(self.opening) + characters(self.words) + _size(self.tail)
         self.room = target - stays
         gone_for = max(0, held - stays - taken_out(self.tail))
@@ -195,3 +217,43 @@ def _ledger_text(messages: Iterable[Message]) -> str | None:
     for message in messages:
         return next((text_of(b) for b in blocks_of(message) if _is_ledger(b)), None)
     return None
+
+
+def model_writer(model: Model, paid: Callable[[Reply], object], allowed: int = LONGEST) -> Writer:
+    """A writer that asks `model`; `paid` hears of the reply. `allowed` are the tokens that may be
+    written; none are asked for below what an account needs."""
+
+    def write(ledger: Ledger, messages: Sequence[Message]) -> str:
+        if allowed < LONGEST:
+            return ""
+        facts = render(ledger, Heading(len(messages), 0, 0, 0))
+        opening = render_prompt(TEMPLATE, {"facts": facts, "messages": shown(messages)})
+        thread: Message = {"role": "user", "content": list(opening)}
+        try:
+            reply = model.complete(ModelRequest((), (), (thread,), LONGEST))
+        except ModelError as error:
+            if any(error.billed.values()):  # what was cut on the way is paid all the same
+                paid(Reply((), "error", Usage(**error.billed)))
+            return ""
+        paid(reply)
+        return reply.text.strip() if _complete(reply) else ""
+
+    return write
+
+
+def shown(messages: Sequence[Message]) -> str:
+    """The messages as text, each block cut, the newest that fit."""
+    room, parts = SHOWN, list[str]()
+    for message in reversed(messages):
+        blocks = blocks_of(message)
+        text = "\n".join(filter(None, (words_of(block)[:SHOWN_BLOCK] for block in blocks)))
+        room -= len(text)
+        if room < 0:
+            break
+        results = any(block.get("type") == "tool_result" for block in blocks)
+        parts.append(f"[{'tool' if results else message['role']}]\n{text}")
+    return "\n\n".join(reversed(parts))
+
+
+def _complete(reply: Reply) -> bool:
+    return reply.stop_reason == "end_turn" and all(each in reply.text for each in HEADINGS)

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 from itertools import groupby
 
-from foundry.conversation.compaction.ledger import one_line
+from foundry.conversation.compaction.key_facts import one_line
 from foundry.model.tokens import CHARACTERS_PER_TOKEN
 from foundry.schema.memory import Head
 

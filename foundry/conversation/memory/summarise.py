@@ -6,7 +6,7 @@ of each error, until the room for them is used up.
 
 from collections.abc import Iterable, Iterator
 
-from foundry.conversation.compaction.ledger import Ledger, one_line
+from foundry.conversation.compaction.key_facts import Ledger, one_line
 from foundry.model.tokens import CHARACTERS_PER_TOKEN
 from foundry.schema.memory import Draft
 

@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from foundry.conversation.compaction.extract import extract
-from foundry.conversation.compaction.ledger import Ledger
+from foundry.conversation.compaction.extraction import extract
+from foundry.conversation.compaction.key_facts import Ledger
 from foundry.conversation.compaction.tool_calls import blocks_of, exchanges, text_of
 from foundry.model.tokens import CHARACTERS_PER_TOKEN, characters
 from foundry.schema.base import Json

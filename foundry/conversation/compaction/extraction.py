@@ -7,8 +7,15 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from foundry.conversation.compaction.key_facts import errors, paths
-from foundry.conversation.compaction.ledger import Ledger, is_ledger, merged, one_line, parse
+from foundry.conversation.compaction.key_facts import (
+    Ledger,
+    errors,
+    is_ledger,
+    merged,
+    one_line,
+    parse,
+    paths,
+)
 from foundry.conversation.compaction.masking import is_hollow
 from foundry.conversation.compaction.tool_calls import (
     Exchange,

@@ -1,12 +1,23 @@
-"""What the loop says and shows of single messages and calls."""
+"""Single messages of a thread: cache breakpoints, thinking blocks, and what is shown of them.
 
-from collections.abc import Iterable
+Newer models bind a thought to everything that stands before it, and refuse it when that has
+changed. So whoever changes a thread takes all thoughts out of it, and what they led to stays.
+"""
+
+from collections.abc import Iterable, Sequence
 
 from foundry.context.templates import MOST_MARKS
-from foundry.schema.messages import Block, Message, Reply, ToolCall
+from foundry.schema.messages import Block, Message, Reply, ToolCall, text_block
 
 SHOWN = 200
 """Characters of a call's subject, and of an error, in an event."""
+
+GIVEN = 2_000
+"""Characters of an opening that its event holds; the transcript has it whole."""
+
+THOUGHTS = ("thinking", "redacted_thinking")
+
+TAKEN_OUT = "(a thought, taken out to save room)"
 
 
 def with_breakpoint(messages: list[Message]) -> tuple[Message, ...]:
@@ -44,10 +55,6 @@ def reason(text: str) -> str:
     return " ".join(text.split())[:SHOWN]
 
 
-GIVEN = 2_000
-"""Characters of an opening that its event holds; the transcript has it whole."""
-
-
 def given(opening: Iterable[Block]) -> str:
     """The beginning of an opening's last block: what the conversation is about."""
     *_, last = [block.get("text", "") for block in opening] or [""]
@@ -68,3 +75,21 @@ def last_words(messages: list[Message]) -> str:
             if said := "\n".join(text for text in texts if text):
                 return said
     return ""
+
+
+def without_thoughts(messages: Sequence[Message]) -> list[Message]:
+    """The messages without what the model thought in them."""
+    return [_without(message) if message["role"] == "assistant" else message
+            for message in messages]  # fmt: skip
+
+
+def signed(content: Iterable[Block]) -> list[Block]:
+    """A cut reply as it may be sent back: a thought that was cut has no signature, and goes."""
+    return [block for block in content
+            if block.get("type") != "thinking" or block.get("signature")]  # fmt: skip
+
+
+def _without(message: Message) -> Message:
+    blocks = message["content"]
+    kept = blocks if isinstance(blocks, str) else [b for b in blocks if b["type"] not in THOUGHTS]
+    return {"role": message["role"], "content": kept or [text_block(TAKEN_OUT)]}
