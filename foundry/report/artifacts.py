@@ -129,8 +129,13 @@ def artifact_view(name: str, text: str) -> RenderableType:
         except ValidationError:
             return _json(text)
     if name.endswith(".md"):
-        return Markdown(safe_block(text), hyperlinks=False)
+        return markdown_view(text)
     return _json(text) if name.endswith(".json") else Text(safe_block(text).rstrip("\n"))
+
+
+def markdown_view(text: str) -> RenderableType:
+    """Markdown laid out; nothing in it reaches the terminal as a control sequence or a link."""
+    return Markdown(safe_block(text), hyperlinks=False)
 
 
 def list_view(items: Sequence[Item], now: float) -> RenderableType:

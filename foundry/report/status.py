@@ -1,6 +1,7 @@
 """How a run stands, from its journal, ledger, lock and newest log. Reads, and changes nothing."""
 
 import shlex
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Literal
 
@@ -8,7 +9,7 @@ from pydantic import Field
 
 from foundry.engine.pinned_workflow import kept
 from foundry.engine.records import title
-from foundry.engine.summary import Facts, session_summary
+from foundry.engine.summary import Facts, evidence, session_summary
 from foundry.errors import JournalError, ProjectError, WorkflowError
 from foundry.report.narrate import Narrator
 from foundry.report.replay import Logged, replay
@@ -17,6 +18,7 @@ from foundry.schema.events import Stats
 from foundry.schema.journal import Entry, Start, Stop
 from foundry.schema.run import Status
 from foundry.schema.summary import (
+    Evidence,
     PhaseSummary,
     ReflectionSummary,
     SessionSummary,
@@ -26,6 +28,7 @@ from foundry.schema.summary import (
 from foundry.schema.workflow import Workflow
 from foundry.store import journal, runs
 from foundry.store import session_log as sessionlog
+from foundry.store.artifacts import read_plan
 from foundry.store.git.repository import Repository
 from foundry.store.ledger import Ledger
 from foundry.store.lock import holder, is_locked
@@ -85,6 +88,36 @@ class StatusReport(Value):
 
 def status_of(project: Project) -> StatusReport:
     """The state of the run in a project; raises ProjectError when there is none."""
+    run = _read(project)
+    return _report(project, run, run.summary())
+
+
+def summaries_of(project: Project) -> tuple[SessionSummary, Evidence]:
+    """What session-summary.json and evidence.json would hold if the run ended now.
+
+    Raises ProjectError when there is no run, ArtifactError when tasks.json is not valid.
+    """
+    run = _read(project)
+    facts = replace(run.facts, plan=read_plan(project))
+    return run.summary(), evidence(facts, run.status)
+
+
+@dataclass(frozen=True)
+class _Run:
+    """A run as it was found."""
+
+    facts: Facts
+    status: Status
+    reason: str
+    held: bool
+    """Whether a process works on it."""
+    complaints: tuple[str, ...]
+
+    def summary(self) -> SessionSummary:
+        return session_summary(self.facts, self.status, self.reason, self.facts.journal[-1].at)
+
+
+def _read(project: Project) -> _Run:
     entries = journal.read(project.journal)
     if not entries or not isinstance(entries[0], Start):
         raise ProjectError(
@@ -104,8 +137,7 @@ def status_of(project: Project) -> StatusReport:
         branch=repository.branch(),
         spent_in_all=Ledger(runs.ledger_path(entries[0].run)).total,
     )
-    summary = session_summary(facts, status, reason, entries[-1].at)
-    return _report(project, facts, summary, (*complaints, *unexplained), held=held)
+    return _Run(facts, status, reason, held, (*complaints, *unexplained))
 
 
 def _workflow(start: Start) -> tuple[Workflow, tuple[str, ...]]:
@@ -119,14 +151,8 @@ def _workflow(start: Start) -> tuple[Workflow, tuple[str, ...]]:
             raise error from None
 
 
-def _report(
-    project: Project,
-    facts: Facts,
-    summary: SessionSummary,
-    complaints: tuple[str, ...],
-    *,
-    held: bool,
-) -> StatusReport:
+def _report(project: Project, run: _Run, summary: SessionSummary) -> StatusReport:
+    facts, held = run.facts, run.held
     log = sessionlog.newest(project.logs)
     logged = _last_words(project)
     coming = due(facts.workflow, facts.cursor)
@@ -158,7 +184,7 @@ def _report(
         cost_usd=summary.cost_usd,
         reflection=summary.reflection,
         peak_context_share=summary.peak_context_share,
-        warnings=(*summary.warnings, *complaints),
+        warnings=(*summary.warnings, *run.complaints),
         log=str(log) if log else "",
         resume="" if held or summary.status.over else f"foundry resume {shlex.quote(root)}",
     )
