@@ -1,8 +1,10 @@
 """How a command of the model or of the project is run: one interface, several backends."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol
 
+from foundry.plugins import Registry
 from foundry.schema.command import CommandLimits, CommandResult
 
 
@@ -18,3 +20,10 @@ class Sandbox(Protocol):
 
         When this returns or is interrupted, nothing that the command started still runs.
         """
+
+
+SANDBOXES: Registry[Callable[[Path], Sandbox]] = Registry(
+    "sandbox", {"process": "foundry.sandbox.process:ProcessSandbox"}
+)
+"""Each is called with the path of a file: in it a sandbox names the commands that run now, so that
+a later process can end what a killed one left (orphans.py)."""

@@ -139,14 +139,14 @@ def _still_runs(record: RunningCommand) -> bool:
     return abs(created - record.create_time) < 2
 
 
-def end_leftover(variable: str, place: str) -> int:
-    """End what was started with `variable` set to `<pid>:<place>` by a process that is gone now.
+def end_leftover(variable: str, root: str) -> int:
+    """End what was started with `variable` set to `<pid>:<root>` by a process that is gone now.
 
     Our own are left over as well: whoever calls this waits for none. Returns how many those were.
     """
 
     def look() -> list["Process"]:
-        found = marked(variable, lambda value: value.partition(":")[2] == place)
+        found = marked(variable, lambda value: value.partition(":")[2] == root)
         left = {each.pid for each in found if _is_left(each, variable)}
         return with_descendants(left) if left else []
 

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Literal
 
-from foundry.sandbox import process_tree as family
+from foundry.sandbox import process_tree
 from foundry.sandbox.environment import command_environment
 from foundry.sandbox.orphans import Pidfile
 from foundry.schema.command import CommandLimits, CommandResult
@@ -99,11 +99,11 @@ class ProcessSandbox:
         Never raises for what the command does; ProjectError when the pidfile can't be written.
         Whatever ends this call (KeyboardInterrupt too) ends every process of the command first.
         """
-        family.adopt_orphans()
+        process_tree.adopt_orphans()
         began = time.monotonic()
         kept = HeadTail(limits.output_bytes)
         mark = secrets.token_hex(8)
-        strangers = frozenset(family.own_children())
+        strangers = frozenset(process_tree.own_children())
         process: subprocess.Popen[bytes] | None = None
         try:
             process = self._start(command, cwd, mark)
@@ -114,7 +114,9 @@ class ProcessSandbox:
             return CommandResult(command=_valid(command), exit_code=None, output=_valid(str(error)))
         finally:
             self._finish(
-                process, kept, family.Family(process.pid if process else 0, mark, strangers)
+                process,
+                kept,
+                process_tree.ProcessTree(process.pid if process else 0, mark, strangers),
             )
         output, dropped = kept.finish()
         return CommandResult(
@@ -133,7 +135,7 @@ class ProcessSandbox:
             return subprocess.Popen(
                 [self._shell, "-c", command],
                 cwd=cwd,
-                env={**self._environment, family.MARK: mark},
+                env={**self._environment, process_tree.MARK: mark},
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,
@@ -147,16 +149,19 @@ class ProcessSandbox:
             raise NotStarted(f"not started: {error}") from error
 
     def _finish(
-        self, process: subprocess.Popen[bytes] | None, kept: HeadTail, members: family.Family
+        self,
+        process: subprocess.Popen[bytes] | None,
+        kept: HeadTail,
+        tree: process_tree.ProcessTree,
     ) -> None:
         """End what still runs, then take what it had said."""
-        family.end(members)
+        process_tree.end(tree)
         if process is not None and process.stdout is not None:
             process.poll()
             _drain(process.stdout.fileno(), kept)
             process.stdout.close()
         if self._pidfile:
-            self._pidfile.remove(members.mark)
+            self._pidfile.remove(tree.mark)
 
 
 def _watch(

@@ -34,7 +34,7 @@ _PR_SET_CHILD_SUBREAPER = 36
 
 
 @dataclass(frozen=True, slots=True)
-class Family:
+class ProcessTree:
     """The processes of one command: the shell's pid (0: unknown) and the mark they inherit.
 
     `strangers` are the children that we had before: none of them belongs to it.
@@ -54,9 +54,9 @@ def adopt_orphans() -> None:
         ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
-def end(family: Family, *, grace: float = GRACE_SECONDS) -> None:
+def end(tree: ProcessTree, *, grace: float = GRACE_SECONDS) -> None:
     """End every member: SIGTERM, up to `grace` seconds, SIGKILL. Quick when there is none."""
-    end_processes(lambda: _members(family), grace=grace)
+    end_processes(lambda: _members(tree), grace=grace)
 
 
 def end_processes(look: Callable[[], list["Process"]], *, grace: float) -> int:
@@ -110,45 +110,43 @@ def with_descendants(pids: set[int]) -> list["Process"]:
     return _alive(found.values())
 
 
-def _members(family: Family) -> list["Process"]:
-    """The living processes of a family.
+def _members(tree: ProcessTree) -> list["Process"]:
+    """The living processes of a tree.
 
     One look is not enough while there are children: a root may die during it and leave us its
     own, and the kernel's lists may miss one while others end.
     """
     if not _LINUX:
-        roots = _grouped(family)
+        roots = _grouped(tree)
         return with_descendants(roots) if roots else []
     for _ in range(_LOOKS):
-        children = frozenset(own_children()) - family.strangers
+        children = frozenset(own_children()) - tree.strangers
         if not children:
             break
-        if found := with_descendants(_adopted(family, children)):
+        if found := with_descendants(_adopted(tree, children)):
             return found
         time.sleep(0.001)
     return []
 
 
-def _adopted(family: Family, children: Iterable[int]) -> set[int]:
-    """Those of our children that live and belong to the family; its dead ones are reaped."""
+def _adopted(tree: ProcessTree, children: Iterable[int]) -> set[int]:
+    """Those of our children that live and belong to the tree; its dead ones are reaped."""
     return {
-        pid
-        for pid in children
-        if _belongs(pid, family) and (pid == family.leader or not _reap(pid))
+        pid for pid in children if _belongs(pid, tree) and (pid == tree.leader or not _reap(pid))
     }
 
 
-def _grouped(family: Family) -> set[int]:
+def _grouped(tree: ProcessTree) -> set[int]:
     """Without adoption: the process group, and the tree while the shell lives."""
-    if family.leader <= 0:
+    if tree.leader <= 0:
         return set()
     try:
-        os.killpg(family.leader, 0)
+        os.killpg(tree.leader, 0)
     except OSError:
         return set()
     import psutil
 
-    return {pid for pid in psutil.pids() if pid > 0 and _in_group(pid, family.leader)}
+    return {pid for pid in psutil.pids() if pid > 0 and _in_group(pid, tree.leader)}
 
 
 def own_children() -> list[int]:
@@ -166,11 +164,11 @@ def own_children() -> list[int]:
     return [int(pid) for pid in " ".join(lists).split()]
 
 
-def _belongs(pid: int, family: Family) -> bool:
-    if _in_group(pid, family.leader):
+def _belongs(pid: int, tree: ProcessTree) -> bool:
+    if _in_group(pid, tree.leader):
         return True
     try:
-        return f"{MARK}={family.mark}".encode() in _environment(pid)
+        return f"{MARK}={tree.mark}".encode() in _environment(pid)
     except OSError:
         return False
 

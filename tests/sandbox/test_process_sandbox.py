@@ -10,7 +10,7 @@ import pytest
 from sandbox_actors import run
 
 from foundry.errors import ProjectError
-from foundry.sandbox.base import Sandbox
+from foundry.sandbox.base import SANDBOXES
 from foundry.sandbox.process import ProcessSandbox
 from foundry.schema.command import CommandLimits
 
@@ -30,9 +30,11 @@ print(result.dropped_bytes, len(result.output), (peak() - before) * unit)
 """
 
 
-def test_it_is_a_sandbox():
-    sandbox: Sandbox = ProcessSandbox()
+def test_it_is_found_by_its_name(tmp_path: Path):
+    sandbox = SANDBOXES.get("process")(tmp_path / "running.json")
     assert sandbox.level == "process"
+    result = sandbox.run(f"cat {tmp_path}/running.json", cwd=tmp_path, limits=CommandLimits())
+    assert json.loads(result.output)[0]["mark"]
 
 
 def test_output_and_errors_come_in_order(tmp_path: Path):
