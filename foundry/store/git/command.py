@@ -8,7 +8,7 @@ left running; and it ends with the call, whatever ends that.
 import os
 import signal
 import subprocess
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
@@ -35,12 +35,16 @@ INHERITED = (
 )
 """As set where a git hook calls us: they would point elsewhere."""
 
-_SETTINGS = (
+SETTINGS = (
     *("-c", "core.hooksPath=/dev/null"),
     *("-c", "core.fsmonitor=false"),
     *("-c", "core.quotePath=false"),
-    *("-c", "commit.gpgSign=false"),
     *("-c", "log.showSignature=false"),
+)
+"""Of every git that we run: nothing of the project's own is run, and names are as they are."""
+
+_WRITING = (
+    *("-c", "commit.gpgSign=false"),
     *("-c", "gc.auto=0"),
     *("-c", "advice.detachedHead=false"),
     *("-c", "user.useConfigOnly=true"),
@@ -81,7 +85,7 @@ class GitCommand:
     ) -> tuple[int, str, str]:
         """Run git and return its exit code, output and errors; it is ended after `seconds`."""
         self._before()
-        settings = (*_SETTINGS, "-c", f"core.excludesFile={_excludes()}")
+        settings = (*SETTINGS, *_WRITING, "-c", f"core.excludesFile={_excludes()}")
         with _started((*settings, *arguments), self.root, env or {}) as process:
             try:
                 out, err = process.communicate(timeout=seconds)
@@ -109,23 +113,21 @@ def version() -> str:
         return _text(process.communicate()[0]).strip().removeprefix("git version ")
 
 
-def added(root: Path) -> dict[str, str]:
-    """What git's environment has beside the person's."""
-    more = {} if "GIT_SSH_COMMAND" in os.environ else {"GIT_SSH_COMMAND": "ssh -oBatchMode=yes"}
+def environment() -> dict[str, str]:
+    """What every git that we run sees: the person's environment without what points elsewhere and
+    without keys. It asks nothing, since nobody is there to type, and speaks English."""
+    seen = {
+        name: value
+        for name, value in os.environ.items()
+        if name not in INHERITED and not name.startswith("ANTHROPIC_")
+    }
     return {
-        **more,  # nobody is there to type
-        # A project whose own .git is gone must never be taken for a part of a repository above it.
-        "GIT_CEILING_DIRECTORIES": os.path.realpath(root.parent),
+        "GIT_SSH_COMMAND": "ssh -oBatchMode=yes",
+        **seen,
         "GIT_TERMINAL_PROMPT": "0",
         "LC_ALL": "C",
         "LANGUAGE": "C",
-        GIT_MARK: f"{os.getpid()}:{os.path.realpath(root)}",
     }
-
-
-def withheld(names: Iterable[str]) -> list[str]:
-    """Those of the environment's names that git must not see: what points elsewhere, and keys."""
-    return sorted(name for name in names if name in INHERITED or name.startswith("ANTHROPIC_"))
 
 
 def _started(
@@ -136,13 +138,20 @@ def _started(
     from git import Git
     from git.exc import GitCommandNotFound
 
-    unset = [word for name in withheld(os.environ) for word in ("-u", name)]
+    seen = environment()
+    ours = {
+        # A project whose own .git is gone must never be taken for a part of a repository above it.
+        "GIT_CEILING_DIRECTORIES": os.path.realpath(folder.parent),
+        GIT_MARK: f"{os.getpid()}:{os.path.realpath(folder)}",
+    }
+    # GitPython adds to the environment that it has, and takes nothing out
+    unset = [word for name in sorted(os.environ.keys() - seen.keys()) for word in ("-u", name)]
     # `-C`, since GitPython runs git in the current folder when this one is gone or closed
     there = ("git", "-C", os.fspath(folder.absolute()))
     try:
         started = Git(folder).execute(
             [*(("env", *unset) if unset else ()), *there, *arguments],
-            env={**added(folder), **env},
+            env={**seen, **ours, **env},
             as_process=True,
             start_new_session=True,  # so that all of it can be ended, and Ctrl-C strikes us alone
         )

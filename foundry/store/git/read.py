@@ -1,42 +1,27 @@
 """Reads a repository with `git` processes that run side by side, for what has to answer at once.
 
-Nothing here writes.
+Nothing here writes. It is not done by `GitCommand`: GitPython, which only command.py may use, takes
+longer to import (0.1 s) than all of this to answer; and a git that fails is no error here, but no
+repository. What git sees is decided there for both.
 """
 
-import os
 import subprocess
 import threading
 from pathlib import Path
 
-from foundry.store.git.command import withheld
-
-_SETTINGS = (
-    *("-c", "core.fsmonitor=false"),
-    *("-c", "core.quotePath=false"),
-    *("-c", "log.showSignature=false"),
-    *("-c", "diff.renameLimit=200"),
-)
+from foundry.store.git.command import SETTINGS, environment
 
 
 class Reading:
     """One git process that has begun; `text` waits for what it prints."""
 
     def __init__(self, root: Path, *arguments: str) -> None:
-        environment = dict(os.environ)
-        for name in withheld(environment):
-            del environment[name]
-        environment |= {
-            "GIT_OPTIONAL_LOCKS": "0",
-            "GIT_NO_LAZY_FETCH": "1",
-            "GIT_TERMINAL_PROMPT": "0",
-            "LC_ALL": "C",
-        }
         self._process: subprocess.Popen[bytes] | None = None
         try:
             self._process = subprocess.Popen(
-                ["git", *_SETTINGS, *arguments],
+                ["git", *SETTINGS, "-c", "diff.renameLimit=200", *arguments],
                 cwd=root,
-                env=environment,
+                env={**environment(), "GIT_OPTIONAL_LOCKS": "0", "GIT_NO_LAZY_FETCH": "1"},
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
