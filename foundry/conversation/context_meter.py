@@ -68,7 +68,7 @@ class Calibration:
         return replace(self, samples={**self.samples, family: kept})
 
 
-class Meter:
+class Calibrator:
     """The calibration that the conversations of a process share: added text and whole first
     requests apart, for those hold tools, which cost more than their text."""
 
@@ -78,12 +78,12 @@ class Meter:
 
     def ratios(self, model: str) -> tuple[float, float]:
         """Of text that is added, and of a first request."""
-        name = family(model)
+        name = model_family(model)
         return self._added.ratio(name), self._opening.ratio(name)
 
     def learn(self, model: str, sample: Sample | None, opening: bool) -> None:
         """Take in a sample of either kind."""
-        name = family(model)
+        name = model_family(model)
         with self._lock:
             if opening:
                 self._opening = self._opening.learned(name, sample)
@@ -91,11 +91,11 @@ class Meter:
                 self._added = self._added.learned(name, sample)
 
 
-METER = Meter()
+CALIBRATOR = Calibrator()
 """What this process has learnt: estimates get better from conversation to conversation."""
 
 
-def family(model: str) -> str:
+def model_family(model: str) -> str:
     """The model without vendor, date and tag: releases of one family count alike."""
     name = model.lower().rsplit("/", 1)[-1].split(":", 1)[0].split("anthropic.")[-1]
     return re.sub(r"[-@]\d{8}.*$|-latest$", "", name)
@@ -252,13 +252,18 @@ def _grown(state: ContextState, by: int) -> ContextState:
     return replace(state, said=max(0, state.said + by), since=state.since + by)
 
 
-class Gauge:
+class ContextMeter:
     """Holds the state of one conversation; every change of it is a pure function."""
 
     def __init__(
-        self, conversation: str, model: str, window: int, threshold: int, meter: Meter = METER
+        self,
+        conversation: str,
+        model: str,
+        window: int,
+        threshold: int,
+        calibrator: Calibrator = CALIBRATOR,
     ) -> None:
-        self._meter, self.peak = meter, 0
+        self._calibrator, self.peak = calibrator, 0
         state = ContextState(
             conversation=conversation,
             model=model,
@@ -267,7 +272,7 @@ class Gauge:
             target=int(threshold * TARGET),
             per_token=characters_per_token(model),
         )
-        self.state = with_ratios(state, *meter.ratios(model))
+        self.state = with_ratios(state, *calibrator.ratios(model))
 
     @property
     def tokens(self) -> int:
@@ -286,9 +291,9 @@ class Gauge:
         """Learn from what a reply reports, and take it for the truth."""
         state = self.state
         if reply.last_usage is None:
-            self._meter.learn(state.model, sample(state, reply.usage), state.reported is None)
+            self._calibrator.learn(state.model, sample(state, reply.usage), state.reported is None)
         counted = record(state, reply.context, reply.content)
-        self.state = with_ratios(counted, *self._meter.ratios(state.model))
+        self.state = with_ratios(counted, *self._calibrator.ratios(state.model))
         self.peak = max(self.peak, self.tokens)
 
     def make_room(
@@ -301,13 +306,13 @@ class Gauge:
         self.state = room.state
         return list(room.messages), room.event
 
-    def told(self, step: str) -> ContextUpdated:
+    def usage_event(self, step: str) -> ContextUpdated:
         """The event that tells how full it is."""
         return ContextUpdated(step, self.state.conversation, **get_usage_stats(self.state))
 
 
 @dataclass(frozen=True, slots=True)
-class Room:
+class CompactedThread:
     """The thread as it goes on, and the event that tells of it."""
 
     messages: tuple[Message, ...]
@@ -317,7 +322,7 @@ class Room:
 
 def make_room(
     messages: Sequence[Message], state: ContextState, step: str, writer: Writer | None = None
-) -> Room | None:
+) -> CompactedThread | None:
     """Compact a thread to its state's target, or None when that is not worth it."""
     per_token = state.characters_per_token
     excess = int((state.total_tokens - state.target) * per_token)
@@ -329,7 +334,7 @@ def make_room(
         return None
     saved = round((done.before - done.after) / state.per_token)
     after = compacted(state, saved, len(done.messages))
-    return Room(done.messages, after, _event(done, messages, state, after, step))
+    return CompactedThread(done.messages, after, _event(done, messages, state, after, step))
 
 
 def _worth(done: Compaction, state: ContextState) -> bool:

@@ -17,9 +17,9 @@ from foundry.conversation.brief import Brief, Outcome, TurnDone, Watchers
 from foundry.conversation.budget import Allowance, affordable_output
 from foundry.conversation.calls import Calls
 from foundry.conversation.compaction.summary import Writer, known, model_writer
-from foundry.conversation.context_meter import Gauge
+from foundry.conversation.context_meter import ContextMeter
 from foundry.conversation.memory.summarise import completed
-from foundry.conversation.memory.turns import ledger_of
+from foundry.conversation.memory.turns import facts_of
 from foundry.conversation.messages import (
     given,
     last_words,
@@ -29,7 +29,7 @@ from foundry.conversation.messages import (
     without_thoughts,
 )
 from foundry.conversation.reflection import (
-    Place,
+    DueTurn,
     ReflectiveThinkingProcessor,
     Thinking,
 )
@@ -61,7 +61,7 @@ class _Thread:
     """What changes while a conversation goes on."""
 
     messages: list[Message]
-    gauge: Gauge
+    gauge: ContextMeter
     turns: int = 0
     reminders: int = 0
     cuts: int = 0
@@ -91,7 +91,7 @@ class _Conversation:
         on_server = allowance.budget.compaction == "server"
         self.calls = Calls(brief, model, watch, edit_at=threshold if on_server else 0)
         self.thinking = ReflectiveThinkingProcessor(brief, self.calls, allowance, self.started)
-        gauge = Gauge(brief.id, model.name, self.window, threshold)
+        gauge = ContextMeter(brief.id, model.name, self.window, threshold)
         gauge.open((*brief.system, *self.calls.specs), brief.opening)
         opening: Message = {"role": "user", "content": [*brief.opening]}
         self.thread = _Thread([opening], gauge)
@@ -133,10 +133,10 @@ class _Conversation:
             return None
         thread.began = now()
         messages, tokens = tuple(thread.messages), thread.gauge.tokens
-        place = Place(messages, tokens, thread.turns + 1, thread.gauge.state.share, longest)
-        thread.thought = thought = self.thinking.think(place)
-        if thought.told:
-            self._add(thought.told)
+        due = DueTurn(messages, tokens, thread.turns + 1, thread.gauge.state.share, longest)
+        thread.thought = thought = self.thinking.think(due)
+        if thought.blocks:
+            self._add(thought.blocks)
         if thought.act is not None:
             self._count(thought.act, thought.seconds)
         return thought.act
@@ -164,7 +164,7 @@ class _Conversation:
         if words := reasoning(reply):
             self.watch.observe(Reasoned(self.brief.step, words, self.brief.id))
         self.calls.tell(reply, cost, seconds, thread.turns, thread.gauge.state.share)
-        self.watch.observe(thread.gauge.told(self.brief.step))
+        self.watch.observe(thread.gauge.usage_event(self.brief.step))
 
     def _answer(self, reply: Reply) -> Outcome | None:
         """React to a reply; an Outcome when the conversation is over."""
@@ -213,7 +213,7 @@ class _Conversation:
                 began=thread.began,
                 ended=now(),
                 tokens=thread.gauge.tokens,
-                summary=written and completed(written, ledger_of(messages)),
+                summary=written and completed(written, facts_of(messages)),
                 thoughts=thought.text if thought else "",
             )
         )

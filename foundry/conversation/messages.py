@@ -28,16 +28,16 @@ def with_breakpoint(messages: list[Message]) -> tuple[Message, ...]:
     """
     shared = sum("cache_control" in block for block in messages[0]["content"])
     turns = [at for at, message in enumerate(messages) if message["role"] == "user"]
-    marked = list(messages)
+    result = list(messages)
     for at in turns[-1 if shared == MOST_MARKS else -2 :]:
-        marked[at] = _marked(messages[at])
-    return tuple(marked)
+        *head, end = messages[at]["content"]
+        result[at] = {"role": messages[at]["role"], "content": [*head, marked(end)]}
+    return tuple(result)
 
 
-def _marked(message: Message) -> Message:
-    *blocks, block = message["content"]
-    marked: Block = {**block, "cache_control": {"type": "ephemeral"}}
-    return {"role": message["role"], "content": [*blocks, marked]}
+def marked(block: Block) -> Block:
+    """A block with a cache breakpoint after it."""
+    return {**block, "cache_control": {"type": "ephemeral"}}
 
 
 def subject(call: ToolCall) -> str:

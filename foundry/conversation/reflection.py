@@ -14,15 +14,16 @@ from foundry.conversation.brief import Brief
 from foundry.conversation.budget import SMALLEST_REPLY, Allowance, affordable_output
 from foundry.conversation.calls import Calls
 from foundry.conversation.compaction.key_facts import one_line
+from foundry.conversation.messages import marked
 from foundry.conversation.reflection_rounds import (
     DISCOURAGING,
     End,
     Round,
     Used,
-    acts,
     barred,
     cited,
     ended,
+    is_turn,
     left,
     read,
     recalled_ids,
@@ -55,8 +56,8 @@ WHY: dict[End, str] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """Where a conversation stands when it is to think."""
+class DueTurn:
+    """The turn before which a conversation is to think, and what it stands on."""
 
     messages: tuple[Message, ...]
     tokens: int
@@ -75,7 +76,7 @@ class Thinking:
 
     rounds: tuple[Round, ...]
     end: End
-    told: tuple[Block, ...] = ()
+    blocks: tuple[Block, ...] = ()
     """What the conversation's last message gets."""
     act: Reply | None = None
     """The turn itself, where the model did its work instead of thinking; it is not paid yet."""
@@ -104,43 +105,43 @@ class ReflectiveThinkingProcessor:
         self.wanted = self._limits.mode == "rounds" and self._adds_something()
         """Whether to ask for rounds: not of a model that makes nothing of them."""
 
-    def think(self, place: Place) -> Thinking:
+    def think(self, due: DueTurn) -> Thinking:
         """Hold rounds until the model has thought enough or a limit is reached."""
         before, begun = self._calls.thought, self._used.seconds
-        workspace, memory = self._brief.workspace(), self._untold()
+        workspace, memory = self._brief.workspace(), self._memory_unless_given()
         asked: list[Block] = [invitation(self._limits.rounds, workspace, memory)]
         rounds: list[Round] = []
-        act, end = None, self._barred(place, asked)
+        act, end = None, self._barred(due, asked)
         seconds = 0.0
         while end is None:
             called = time.perf_counter()
-            act, end = self._round(place, asked, rounds)
+            act, end = self._round(due, asked, rounds)
             seconds = time.perf_counter() - called
             if end is None:
-                asked += told(rounds[-1], self._limits.rounds)
-                end = self._barred(place, asked)
+                asked += round_blocks(rounds[-1], self._limits.rounds)
+                end = self._barred(due, asked)
         self.wanted = end not in DISCOURAGING
-        self._tell_end(place, rounds, end, before, self._used.seconds - begun)
-        kept = tuple(asked) if act else result(rounds, end)
+        self._announce_end(due, rounds, end, before, self._used.seconds - begun)
+        kept = tuple(asked) if act else kept_blocks(rounds, end)
         return Thinking(tuple(rounds), end, kept, act, seconds)
 
     def _round(
-        self, place: Place, asked: Sequence[Block], rounds: list[Round]
+        self, due: DueTurn, asked: Sequence[Block], rounds: list[Round]
     ) -> tuple[Reply | None, End | None]:
         """Ask for one round, which is added; a reply where it is no round but the turn itself."""
         begun = time.perf_counter()
-        messages, most = on_top(place.messages, asked), self._most(place, asked)
+        messages, most = on_top(due.messages, asked), self._most(due, asked)
         try:
             reply = self._calls.send(messages, most, "reflection")
         except ContextOverflow:
             return None, "context_full"
-        if acts(reply):
+        if is_turn(reply):
             return reply, "acted"
         cost = self._calls.pay(reply.usage, "reflection")
         focus = rounds[-1].focus if rounds else ""
         rounds.append(self._recalled(read(reply, len(rounds) + 1)))
         seconds = time.perf_counter() - begun
-        self._count(reply, cost, seconds, place, rounds[-1], focus)
+        self._count(reply, cost, seconds, due, rounds[-1], focus)
         return None, ended(rounds, self._limits)
 
     def _recalled(self, asked: Round) -> Round:
@@ -163,7 +164,7 @@ class ReflectiveThinkingProcessor:
         reply: Reply,
         cost: float | None,
         seconds: float,
-        place: Place,
+        due: DueTurn,
         done: Round,
         focus: str,
     ) -> None:
@@ -174,7 +175,7 @@ class ReflectiveThinkingProcessor:
             Reflected(
                 step=self._brief.step,
                 conversation=self._brief.id,
-                turn=place.turn,
+                turn=due.turn,
                 round=done.number,
                 rounds=self._limits.rounds,
                 focus=focus,
@@ -183,10 +184,10 @@ class ReflectiveThinkingProcessor:
                 seconds=seconds,
             )
         )
-        self._calls.tell(reply, cost, seconds, place.turn, place.share, "reflection")
+        self._calls.tell(reply, cost, seconds, due.turn, due.share, "reflection")
 
-    def _tell_end(
-        self, place: Place, rounds: Sequence[Round], end: End, before: Thought, seconds: float
+    def _announce_end(
+        self, due: DueTurn, rounds: Sequence[Round], end: End, before: Thought, seconds: float
     ) -> None:
         after = self._calls.thought
         known = before.cost_usd is not None and after.cost_usd is not None
@@ -195,7 +196,7 @@ class ReflectiveThinkingProcessor:
             ReflectionEnded(
                 step=self._brief.step,
                 conversation=self._brief.id,
-                turn=place.turn,
+                turn=due.turn,
                 rounds=len(rounds),
                 reason=end,
                 tokens=after.usage.context_tokens - before.usage.context_tokens,
@@ -205,21 +206,21 @@ class ReflectiveThinkingProcessor:
             )
         )
 
-    def _barred(self, place: Place, asked: Sequence[Block]) -> End | None:
+    def _barred(self, due: DueTurn, asked: Sequence[Block]) -> End | None:
         """The limit that allows no further round, of thinking or of the conversation: one call
         has to be left for the turn itself."""
-        if limit := barred(self._used, self._limits, _prompt(place, asked)):
+        if limit := barred(self._used, self._limits, _prompt(due, asked)):
             return limit
         if over := self._allowance.ended(self._calls.made + 1, self._started):
             return over
-        return None if self._most(place, asked) else "budget"
+        return None if self._most(due, asked) else "budget"
 
-    def _most(self, place: Place, asked: Sequence[Block]) -> int:
+    def _most(self, due: DueTurn, asked: Sequence[Block]) -> int:
         """Tokens that a reply may have: it may be the turn itself. If not, the money for a turn has
         to be left."""
-        cost, prompt = self._calls.model.cost, _prompt(place, asked)
-        turn = cost(Usage(input_tokens=place.tokens, output_tokens=SMALLEST_REPLY)) or 0.0
-        wanted = min(place.longest, left(self._used, self._limits, prompt))
+        cost, prompt = self._calls.model.cost, _prompt(due, asked)
+        turn = cost(Usage(input_tokens=due.tokens, output_tokens=SMALLEST_REPLY)) or 0.0
+        wanted = min(due.longest, left(self._used, self._limits, prompt))
         return affordable_output(cost, prompt, self._allowance.usd_left() - turn, wanted)
 
     def _adds_something(self) -> bool:
@@ -227,15 +228,15 @@ class ReflectiveThinkingProcessor:
         for recalling, where there is something to recall."""
         return bool(self._memory) or not self._calls.model.always_thinks
 
-    def _untold(self) -> str:
+    def _memory_unless_given(self) -> str:
         """The summaries of the memory, unless the conversation began with them."""
         opening = "".join(str(block.get("text", "")) for block in self._brief.opening)
         return "" if any(each in opening for each in cited(self._memory)) else self._memory
 
 
-def _prompt(place: Place, asked: Sequence[Block]) -> int:
+def _prompt(due: DueTurn, asked: Sequence[Block]) -> int:
     """Tokens of the request for a round."""
-    return place.tokens + estimate(asked)
+    return due.tokens + estimate(asked)
 
 
 def invitation(rounds: int, workspace: str, memory: str) -> Block:
@@ -245,7 +246,7 @@ def invitation(rounds: int, workspace: str, memory: str) -> Block:
     return block
 
 
-def told(past: Round, rounds: int) -> tuple[Block, ...]:
+def round_blocks(past: Round, rounds: int) -> tuple[Block, ...]:
     """A round for the one after it: the thought, then what it recalled, as it was given."""
     lines = [f"Round {past.number}, your own words:\n{as_data(_cut(past.thought), 'thought')}"]
     if past.reason and past.reason != past.thought:
@@ -268,16 +269,12 @@ def on_top(messages: Sequence[Message], asked: Sequence[Block]) -> tuple[Message
     *earlier, last = messages
     taken = sum("cache_control" in block for block in messages[0]["content"])
     *head, end = last["content"]
-    spared = [_marked(end)] if taken < MOST_MARKS else [end]
-    content = [*head, *spared, *asked[:-1], _marked(asked[-1])]
+    spared = [marked(end)] if taken < MOST_MARKS else [end]
+    content = [*head, *spared, *asked[:-1], marked(asked[-1])]
     return (*earlier, {"role": last["role"], "content": content})
 
 
-def _marked(block: Block) -> Block:
-    return {**block, "cache_control": {"type": "ephemeral"}}
-
-
-def result(rounds: Sequence[Round], end: End) -> tuple[Block, ...]:
+def kept_blocks(rounds: Sequence[Round], end: End) -> tuple[Block, ...]:
     """What the conversation keeps: the thoughts in brief, what was settled, and ids. What the last
     round recalled goes along whole, since no round has seen it; nothing where nothing came of it.
     """

@@ -95,7 +95,7 @@ def read(reply: Reply, number: int) -> Round:
     )
 
 
-def acts(reply: Reply) -> bool:
+def is_turn(reply: Reply) -> bool:
     """Whether a model that was asked to think does its work instead: it calls other tools, and
     says nothing of thinking."""
     names = {call.name for call in reply.tool_calls()}

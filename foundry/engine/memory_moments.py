@@ -5,10 +5,10 @@ from datetime import timedelta
 from typing import Any, NamedTuple
 
 from foundry.conversation.brief import TurnDone
-from foundry.conversation.compaction.key_facts import Ledger, one_line
+from foundry.conversation.compaction.key_facts import KeyFacts, one_line
 from foundry.conversation.memory.summarise import summary, tokens
 from foundry.conversation.memory.turns import (
-    ledger_of,
+    facts_of,
     said,
     size,
     step_snapshot,
@@ -49,7 +49,7 @@ def turn_moment(talk: Talk, done: TurnDone) -> tuple[Moment, Draft]:
         snapshot=snapshot,
     )  # fmt: skip
     called = [call.tool for call in snapshot.calls]
-    return moment, summary(said(done.messages), ledger_of(done.messages), called=called)
+    return moment, summary(said(done.messages), facts_of(done.messages), called=called)
 
 
 def step_moment(
@@ -73,7 +73,7 @@ def step_moment(
         began=entry.at - timedelta(seconds=entry.spend.seconds), ended=entry.at,
         tokens=size(snapshot), snapshot=snapshot,
     )  # fmt: skip
-    return moment, _draft(entry, told, settled, ledger_of(messages))
+    return moment, _draft(entry, told, settled, facts_of(messages))
 
 
 def _told(entry: StepRecord | Attempt) -> str:
@@ -96,21 +96,23 @@ def _state(entry: StepRecord | Attempt) -> Mapping[str, Any]:
 
 
 def _draft(
-    entry: StepRecord | Attempt, told: str, decisions: Sequence[str], ledger: Ledger
+    entry: StepRecord | Attempt, told: str, decisions: Sequence[str], facts: KeyFacts
 ) -> Draft:
     """The step's own words; then what failed, what was settled and what was changed."""
-    points = dict.fromkeys(one_line(each, POINT) for each in _points(entry, decisions, ledger))
+    points = dict.fromkeys(one_line(each, POINT) for each in _points(entry, decisions, facts))
     draft = Draft(text=one_line(told, STEP_SUMMARY), insights=tuple(points)[:POINTS])
     return draft.model_copy(update={"tokens": tokens(draft)})
 
 
-def _points(entry: StepRecord | Attempt, decisions: Sequence[str], ledger: Ledger) -> Iterator[str]:
+def _points(
+    entry: StepRecord | Attempt, decisions: Sequence[str], facts: KeyFacts
+) -> Iterator[str]:
     if isinstance(entry, StepRecord):
         yield from (f"failing: {each.name} (`{each.command}`)"
                     for each in entry.checks if not each.holds)  # fmt: skip
         yield from (f"refused at first: {each}" for each in entry.rejections[-1:])
     else:
-        yield from list(reversed(ledger.errors))[:1]
+        yield from list(reversed(facts.errors))[:1]
     yield from (each for each in decisions if each not in _told(entry))
     if changed := _changed(entry):
         yield f"changed: {', '.join(changed)}"

@@ -26,10 +26,10 @@ from pathlib import Path
 from typing import Any
 
 from foundry.conversation.compaction.key_facts import errors, paths
-from foundry.conversation.compaction.masking import SHORT, is_hollow, outdated
+from foundry.conversation.compaction.masking import SHORT, is_masked, outdated
 from foundry.conversation.compaction.pipeline import Goal, compact, size
 from foundry.conversation.compaction.tool_calls import Exchange, blocks_of, exchanges, words_of
-from foundry.conversation.context_meter import Gauge, Meter
+from foundry.conversation.context_meter import Calibrator, ContextMeter
 from foundry.model.rehearsal.billing import count_output
 from foundry.model.rehearsal.billing import measure as measure_prompt
 from foundry.schema.messages import Message, Reply, Usage, text_block
@@ -100,30 +100,30 @@ def _speed(samples: Sequence[Sample]) -> Figure:
 
 def _estimates(samples: Sequence[Sample]) -> Iterator[Figure]:
     """How far the tokens of a request were off before it was sent, from the second one on."""
-    meter, whole, added = Meter(), list[float](), list[float]()
+    calibrator, whole, added = Calibrator(), list[float](), list[float]()
     for sample in samples:
         if not sample.usage:
             continue
-        gauge = Gauge(sample.name, "", 200_000, 60_000, meter)
+        meter = ContextMeter(sample.name, "", 200_000, 60_000, calibrator)
         first, *rest = sample.messages
         system = sample.given.system
         fixed = [text_block(system)] if isinstance(system, str) and system else list(system)
-        gauge.open([*fixed, *sample.given.tools], blocks_of(first))
+        meter.open([*fixed, *sample.given.tools], blocks_of(first))
         usage = iter(sample.usage)
         for message in rest:
             if message["role"] == "user":
-                gauge.add({"role": "user", "content": blocks_of(message)})
+                meter.add({"role": "user", "content": blocks_of(message)})
                 continue
             prompt, output = next(usage, (0, 0))
             if not prompt:
                 break
-            if gauge.state.reported is not None:
-                whole.append(100 * abs(gauge.tokens - prompt) / prompt)
-                new = prompt - gauge.state.reported
+            if meter.state.reported is not None:
+                whole.append(100 * abs(meter.tokens - prompt) / prompt)
+                new = prompt - meter.state.reported
                 if new > 50:
-                    added.append(100 * abs(gauge.tokens - prompt) / new)
+                    added.append(100 * abs(meter.tokens - prompt) / new)
             counted = Usage(input_tokens=prompt, output_tokens=output)
-            gauge.count(Reply(tuple(blocks_of(message)), "tool_use", counted))
+            meter.count(Reply(tuple(blocks_of(message)), "tool_use", counted))
     if whole:
         worst = f"{len(whole)} requests; 90% within {statistics.quantiles(whole, n=10)[-1]:.1f}%"
         worst += f"; of what was added alone {statistics.median(added):.0f}% off"
@@ -170,7 +170,7 @@ def _held(messages: Sequence[Message], wasted: set[str]) -> int:
         for exchange in exchanges(messages)
         if _id(messages, exchange) in wasted
         and len(exchange.text) >= SHORT
-        and not is_hollow(exchange.text)
+        and not is_masked(exchange.text)
     )
 
 

@@ -25,7 +25,7 @@ from pathlib import Path
 from foundry.conversation.compaction.tool_calls import blocks_of, words_of
 from foundry.conversation.memory.accumulate import BUDGET, accumulated
 from foundry.conversation.memory.summarise import summary
-from foundry.conversation.memory.turns import Turn, ledger_of, said, size, turn_snapshot, turns
+from foundry.conversation.memory.turns import Turn, facts_of, said, size, turn_snapshot, turns
 from foundry.engine.memory_moments import MAX_TASK
 from foundry.model.tokens import CHARACTERS_PER_TOKEN
 from foundry.schema.memory import CallMade, ContextSnapshot, Draft, Moment, Touched
@@ -88,7 +88,7 @@ def _counts(
             task = "\n".join(words_of(block) for block in blocks_of(thread[0]))[:MAX_TASK]
             snapshot = turn_snapshot(turn.messages, task=task)
             at = START + timedelta(minutes=number)
-            told = summary(said(turn.messages), ledger_of(turn.messages))
+            told = summary(said(turn.messages), facts_of(turn.messages))
             moment = Moment(run="r", phase="builder", step="builder[1]", conversation="c",
                             turn=number, began=at, ended=at, tokens=size(snapshot),
                             snapshot=snapshot)  # fmt: skip

@@ -7,13 +7,13 @@ from hypothesis import strategies as st
 from foundry.conversation.context_meter import (
     KEPT,
     Calibration,
+    Calibrator,
+    ContextMeter,
     ContextState,
-    Gauge,
-    Meter,
     added,
     compacted,
-    family,
     get_usage_stats,
+    model_family,
     opened,
     record,
     sample,
@@ -113,27 +113,27 @@ def test_old_samples_are_forgotten():
 
 
 def test_a_conversation_learns_from_the_ones_before():
-    meter = Meter()
-    gauge = Gauge("a", "m", 10_000, 3_000, meter)
-    gauge.open([text_block("x" * 800)], [text_block("x" * 800)])
-    assert gauge.tokens == 400
-    gauge.count(Reply((text_block("x"),), "end_turn", Usage(input_tokens=900)))
-    gauge.add(said(4_000))
-    assert gauge.tokens == 1_900
-    gauge.count(Reply((), "end_turn", Usage(input_tokens=2_400)))
-    gauge.add(said(4_000))
-    assert gauge.tokens == 2_400 + 1_500
-    later = Gauge("b", "m", 10_000, 3_000, meter)
+    calibrator = Calibrator()
+    meter = ContextMeter("a", "m", 10_000, 3_000, calibrator)
+    meter.open([text_block("x" * 800)], [text_block("x" * 800)])
+    assert meter.tokens == 400
+    meter.count(Reply((text_block("x"),), "end_turn", Usage(input_tokens=900)))
+    meter.add(said(4_000))
+    assert meter.tokens == 1_900
+    meter.count(Reply((), "end_turn", Usage(input_tokens=2_400)))
+    meter.add(said(4_000))
+    assert meter.tokens == 2_400 + 1_500
+    later = ContextMeter("b", "m", 10_000, 3_000, calibrator)
     later.open([text_block("x" * 800)], [text_block("x" * 800)])
     assert later.tokens == 900
 
 
 def test_several_rounds_of_one_reply_cost_all_and_fill_the_window_with_the_last():
-    gauge = Gauge("a", "m", 10_000, 3_000, Meter())
-    gauge.open([], [text_block("x")])
+    meter = ContextMeter("a", "m", 10_000, 3_000, Calibrator())
+    meter.open([], [text_block("x")])
     first, last = Usage(input_tokens=5_000, output_tokens=300), Usage(input_tokens=900)
-    gauge.count(Reply((), "end_turn", first + last, last_usage=last))
-    assert gauge.tokens == 900
+    meter.count(Reply((), "end_turn", first + last, last_usage=last))
+    assert meter.tokens == 900
 
 
 @pytest.mark.parametrize(
@@ -158,8 +158,8 @@ def test_the_newest_tokenizer_is_known_by_the_models_name(model, expected):
 def test_releases_of_a_family_count_alike():
     names = ("claude-opus-4-1-20250805", "anthropic/claude-opus-4-1", "claude-opus-4-1@20250805",
              "us.anthropic.claude-opus-4-1-20250805-v1:0")  # fmt: skip
-    assert {family(name) for name in names} == {"claude-opus-4-1"}
-    assert family("claude-opus-4-8") != family("claude-opus-4-1")
+    assert {model_family(name) for name in names} == {"claude-opus-4-1"}
+    assert model_family("claude-opus-4-8") != model_family("claude-opus-4-1")
 
 
 def test_length_is_what_a_model_reads():

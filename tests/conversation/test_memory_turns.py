@@ -5,11 +5,11 @@ import json
 import pytest
 from hypothesis import given, settings
 
-from foundry.conversation.compaction.key_facts import Ledger
+from foundry.conversation.compaction.key_facts import KeyFacts
 from foundry.conversation.compaction.tool_calls import blocks_of, exchanges
 from foundry.conversation.memory.summarise import MOST_TOKENS, completed, summary
 from foundry.conversation.memory.turns import (
-    ledger_of,
+    facts_of,
     said,
     size,
     step_snapshot,
@@ -85,7 +85,7 @@ def test_the_turns_of_any_thread_hold_all_of_it(thread):
 
 
 def test_a_summary_tells_what_was_said_done_and_found_out():
-    told = summary(said(THREAD[1:3]), ledger_of(THREAD[1:3]))
+    told = summary(said(THREAD[1:3]), facts_of(THREAD[1:3]))
     assert told.text.startswith("The problem is the loop's bound")
     assert "Changed: src/app.py." in told.text
     assert "`pytest -q` failed (exit code 1)." in told.text
@@ -95,7 +95,7 @@ def test_a_summary_tells_what_was_said_done_and_found_out():
 
 
 def test_of_a_turn_that_only_calls_the_summary_says_what():
-    nothing = ledger_of([])
+    nothing = facts_of([])
     assert summary("", nothing, called=["f", "submit", "f"]).text == "Called `f`, `submit`."
     assert summary("Done.", nothing, called=["submit"]).text == "Done."
     assert summary("", nothing).text == "Nothing was said or done."
@@ -105,15 +105,15 @@ def test_of_a_turn_that_only_calls_the_summary_says_what():
 @given(thread=transcripts())
 def test_no_summary_is_empty_or_long_or_silent_about_a_failure(thread):
     for turn in turns(thread):
-        ledger = ledger_of(turn.messages)
-        told = summary(said(turn.messages), ledger)
+        facts = facts_of(turn.messages)
+        told = summary(said(turn.messages), facts)
         assert told.text
-        failed = [text for text, end in ledger.commands if end not in ("done", "exit code 0")]
+        failed = [text for text, end in facts.commands if end not in ("done", "exit code 0")]
         assert all(" ".join(each.split())[:40] in told.text for each in failed)
         assert told.tokens <= MOST_TOKENS + 60 * len(failed)
 
 
-FAILING = Ledger(
+FAILING = KeyFacts(
     files=(("src/app.py", (("edited", 1),)), ("README.md", (("read", 2),))),
     commands=(("make lint", "exit code 0"), ("pytest -q", "exit code 1")),
     errors=("Traceback (most recent call last):\n  File x\nKeyError: 'name'",),

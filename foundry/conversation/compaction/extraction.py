@@ -1,6 +1,6 @@
-"""From messages to a ledger: what was decided, done to which file, run with what end, gone wrong.
+"""From messages to key facts: what was decided, done to which file, run with what end, gone wrong.
 
-Code alone, so that the same messages give the same ledger, and every word in it stands in them.
+Code alone, so that the same messages give the same facts, and every word of these stands in them.
 """
 
 import re
@@ -8,15 +8,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from foundry.conversation.compaction.key_facts import (
-    Ledger,
+    KeyFacts,
     errors,
-    is_ledger,
+    is_key_facts,
     merged,
     one_line,
     parse,
     paths,
 )
-from foundry.conversation.compaction.masking import is_hollow
+from foundry.conversation.compaction.masking import is_masked
 from foundry.conversation.compaction.tool_calls import (
     Exchange,
     blocks_of,
@@ -46,18 +46,18 @@ _VERBS = {"read": "read", "write": "written", "edit": "edited", "search": "searc
           "command": "run", "other": "used"}  # fmt: skip
 
 
-def extract(messages: Sequence[Message]) -> Ledger:
-    """The ledger of messages, joined to the ones that stand in them already."""
-    earlier = Ledger()
+def extract(messages: Sequence[Message]) -> KeyFacts:
+    """The key facts of messages, joined to those that stand in them already."""
+    earlier = KeyFacts()
     for message in messages:
         for block in blocks_of(message):
-            if block.get("type") == "text" and is_ledger(text_of(block)):
+            if block.get("type") == "text" and is_key_facts(text_of(block)):
                 earlier = merged(earlier, parse(text_of(block)))
     found = list(exchanges(messages))
     said = [
         text for message in messages if message["role"] == "assistant" for text in _said(message)
     ]
-    new = Ledger(
+    new = KeyFacts(
         decisions=_unique(_sentences(said, _DECISION)),
         files=_files(found),
         commands=_commands(found),
@@ -70,15 +70,15 @@ def extract(messages: Sequence[Message]) -> Ledger:
 
 
 def own_words(messages: Sequence[Message]) -> list[Block]:
-    """What the person said in these messages, block by block as it was; results and ledgers
+    """What the person said in these messages, block by block as it was; results and key facts
     are not their words. The same words count once."""
     found: list[Block] = []
     for message in messages:
         if message["role"] == "assistant":
             continue
         for block in blocks_of(message):
-            ledger = block.get("type") == "text" and is_ledger(text_of(block))
-            if block.get("type") != "tool_result" and not ledger and block not in found:
+            facts = block.get("type") == "text" and is_key_facts(text_of(block))
+            if block.get("type") != "tool_result" and not facts and block not in found:
                 found.append(block)
     return found
 
@@ -135,11 +135,11 @@ def _errors(exchange: Exchange) -> Iterator[str]:
     """A failed call's answer as it was, as far as it is short; of others the lines that tell of
     an error."""
     text = exchange.text.strip()
-    if exchange.is_error and len(text) <= LONGEST_ERROR and not is_hollow(text):
+    if exchange.is_error and len(text) <= LONGEST_ERROR and not is_masked(text):
         if text:
             yield "\n".join(line.rstrip("\r") for line in text.split("\n"))
         return
-    if is_hollow(text):
+    if is_masked(text):
         yield from text.partition("It said:\n")[2].splitlines()
         return
     if exchange.is_error:

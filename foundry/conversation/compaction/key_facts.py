@@ -1,7 +1,11 @@
-"""What must stay findable whatever is taken out: the paths and the errors of a text.
+"""What must stay findable whatever is taken out: the facts of messages, as a value and as text.
 
-Found by form alone. A path has a slash and looks like one, or a name ends like a source file's;
-an error is a whole line. Both are kept exactly as they stand.
+The text stands in the conversation as one block (`<ledger …>`), so that any server takes it and a
+transcript holds all there is. The next compaction reads it back and goes on from it; nothing is
+rewritten, entries are only added. What tools said is quoted in it as data.
+
+Paths and errors are found by form alone. A path has a slash and looks like one, or a name ends like
+a source file's; an error is a whole line. Both are kept exactly as they stand.
 """
 
 import re
@@ -88,8 +92,8 @@ def _plausible(path: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Ledger:
-    """The facts of messages, oldest first; every entry once."""
+class KeyFacts:
+    """What messages tell, oldest first; every entry once."""
 
     written: str = ""
     """A model's summary of them, where one was asked for."""
@@ -105,7 +109,7 @@ class Ledger:
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """Of how many messages a ledger tells, how many followed it, how many characters it replaced,
+    """Of how many messages the facts tell, how many followed it, how many characters they replaced,
     and to how many the conversation was to be brought."""
 
     messages: int
@@ -114,7 +118,7 @@ class Heading:
     target: int
 
 
-def merged(older: Ledger, newer: Ledger) -> Ledger:
+def merged(older: KeyFacts, newer: KeyFacts) -> KeyFacts:
     """Both; what the newer one says of a file is added, of a command replaces."""
     files = {path: dict(deeds) for path, deeds in older.files}
     for path, deeds in newer.files:
@@ -125,7 +129,7 @@ def merged(older: Ledger, newer: Ledger) -> Ledger:
     for command, end in newer.commands:
         commands.pop(command, None)
         commands[command] = end
-    return Ledger(
+    return KeyFacts(
         written=newer.written or older.written,
         decisions=_once(older.decisions, newer.decisions),
         files=tuple((path, tuple(deeds.items())) for path, deeds in files.items()),
@@ -136,9 +140,9 @@ def merged(older: Ledger, newer: Ledger) -> Ledger:
     )
 
 
-def render(ledger: Ledger, heading: Heading) -> str:
-    """The ledger as the text of a block."""
-    body = "\n".join(_section(title, lines) for title, lines in _sections(ledger) if lines)
+def render(facts: KeyFacts, heading: Heading) -> str:
+    """The facts as the text of a block."""
+    body = "\n".join(_section(title, lines) for title, lines in _sections(facts) if lines)
     head = (
         f'<ledger messages="{heading.messages}" kept="{heading.kept}" held="{heading.held}" '
         f'target="{heading.target}">\n'
@@ -146,23 +150,23 @@ def render(ledger: Ledger, heading: Heading) -> str:
     return f"{head}{INTRODUCTION}\n{body}\n{_END}"
 
 
-def is_ledger(text: str) -> bool:
-    """Whether a text block is a ledger."""
+def is_key_facts(text: str) -> bool:
+    """Whether a text block holds key facts."""
     return _HEAD.match(text) is not None and text.endswith(_END)
 
 
 def heading(text: str) -> Heading:
-    """A ledger's heading."""
+    """The heading of a block of key facts."""
     found = _HEAD.match(text)
-    assert found is not None, "no ledger"
+    assert found is not None, "no key facts"
     return Heading(*(int(number) for number in found.groups()))
 
 
-def parse(text: str) -> Ledger:
-    """The ledger that a text block holds; what is not understood is left out."""
+def parse(text: str) -> KeyFacts:
+    """The facts that a text block holds; what is not understood is left out."""
     parts = re.split(r"^## (\w+)\n", text.removesuffix(_END), flags=re.MULTILINE)[1:]
     sections = dict(zip(parts[::2], parts[1::2], strict=True))
-    return Ledger(
+    return KeyFacts(
         written=sections.get("Summary", "").strip("\n"),
         decisions=_items(sections.get("Decisions", "")),
         files=tuple(_file(item) for item in _items(sections.get("Files", ""))),
@@ -180,19 +184,19 @@ def one_line(text: str, most: int) -> str:
 
 
 def quotable(text: str) -> str:
-    """Text that can't be taken for the end of an entry, a section or the ledger."""
+    """Text that can't be taken for the end of an entry, a section or the block."""
     defused = text.replace("</ledger", "<\\/ledger").replace("</error", "<\\/error")
     return re.sub(r"^## (?! )", "##  ", defused, flags=re.MULTILINE)
 
 
-def _sections(ledger: Ledger) -> Iterable[tuple[str, Sequence[str]]]:
-    yield "Summary", [quotable(ledger.written)] if ledger.written else []
-    yield "Decisions", [f"- {quotable(each)}" for each in ledger.decisions]
-    yield "Files", [f"- {path}: {_deeds(deeds)}" for path, deeds in ledger.files]
-    yield "Commands", [f"- `{quotable(text)}` → {end}" for text, end in ledger.commands]
-    yield "Errors", [_error(each) for each in ledger.errors]
-    yield "Open", [f"- {quotable(each)}" for each in ledger.open]
-    yield "Paths", [" ".join(ledger.mentioned)] if ledger.mentioned else []
+def _sections(facts: KeyFacts) -> Iterable[tuple[str, Sequence[str]]]:
+    yield "Summary", [quotable(facts.written)] if facts.written else []
+    yield "Decisions", [f"- {quotable(each)}" for each in facts.decisions]
+    yield "Files", [f"- {path}: {_deeds(deeds)}" for path, deeds in facts.files]
+    yield "Commands", [f"- `{quotable(text)}` → {end}" for text, end in facts.commands]
+    yield "Errors", [_error(each) for each in facts.errors]
+    yield "Open", [f"- {quotable(each)}" for each in facts.open]
+    yield "Paths", [" ".join(facts.mentioned)] if facts.mentioned else []
 
 
 def _section(title: str, lines: Sequence[str]) -> str:
@@ -245,9 +249,9 @@ def _once(older: Sequence[str], newer: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*older, *newer)))
 
 
-def with_written(ledger: Ledger, text: str) -> Ledger:
-    """The ledger with a model's summary in place of decisions and open points. Errors that it
+def with_written(facts: KeyFacts, text: str) -> KeyFacts:
+    """The facts with a model's summary in place of decisions and open points. Errors that it
     leaves out stay as entries; those of the summary before it, too."""
-    lost = tuple(errors(ledger.written))
-    kept = tuple(each for each in _once(ledger.errors, lost) if each not in text)
-    return replace(ledger, written=text, decisions=(), open=(), errors=kept)
+    lost = tuple(errors(facts.written))
+    kept = tuple(each for each in _once(facts.errors, lost) if each not in text)
+    return replace(facts, written=text, decisions=(), open=(), errors=kept)

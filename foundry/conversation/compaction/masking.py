@@ -1,8 +1,8 @@
 """Take the content out of single tool results: what no longer fits, or stands elsewhere anyway.
 
-A hollowed result says how much it held, and keeps the errors and the paths that nothing else
+A masked result says how much it held, and keeps the errors and the paths that nothing else
 names. Calls keep their results, so the thread stays one that the API takes. Where it has been
-hollowed once, a result stays as it is.
+masked once, a result stays as it is.
 """
 
 import re
@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
 
-from foundry.conversation.compaction.key_facts import errors, is_ledger, paths
+from foundry.conversation.compaction.key_facts import errors, is_key_facts, paths
 from foundry.conversation.compaction.tool_calls import (
     Exchange,
     blocks_of,
@@ -28,19 +28,19 @@ SHORT = 200
 """Characters below which a result stays: taking it out would save nothing."""
 
 WORTH = 0.6
-"""A hollowed result is at most so much of the whole one, or it stays."""
+"""A masked result is at most so much of the whole one, or it stays."""
 
 MASKED = "Taken out to save room"
 SUPERSEDED = "Out of date, for this file was read or written again later"
 REPEATED = "The same as the result of a later call"
-_HOLLOW = re.compile(rf"^\[(?:{MASKED}|{SUPERSEDED}|{REPEATED}): ([\d,]+) characters")
+_MASKED_RESULT = re.compile(rf"^\[(?:{MASKED}|{SUPERSEDED}|{REPEATED}): ([\d,]+) characters")
 
-Place = tuple[int, int]
+Position = tuple[int, int]
 """A message's number and a block's number in it."""
 
 
 @dataclass(frozen=True, slots=True)
-class Hollowed:
+class Masking:
     """Messages with results taken out, how many, and the characters saved."""
 
     messages: tuple[Message, ...]
@@ -49,43 +49,43 @@ class Hollowed:
 
 
 @dataclass
-class _Taker:
+class _Masker:
     """Takes out result after result, and knows what paths still stand somewhere."""
 
     messages: Sequence[Message]
     named: set[str]
     turns: Sequence[int]
-    changed: dict[Place, Block] = field(default_factory=dict)
+    changed: dict[Position, Block] = field(default_factory=dict)
     saved: int = 0
 
     def take(self, exchange: Exchange, why: str) -> bool:
         """Take one out, if that is worth it."""
         block = blocks_of(self.messages[exchange.message])[exchange.block]
         text = _instead(exchange, block, why, self.named, self.turns)
-        hollow = {**block, "content": text}
-        before, after = characters([block]), characters([hollow])
+        masked = {**block, "content": text}
+        before, after = characters([block]), characters([masked])
         if after > before * WORTH:
             return False
         self.named.update(paths(text))
-        self.changed[exchange.message, exchange.block] = hollow
+        self.changed[exchange.message, exchange.block] = masked
         self.saved += before - after
         return True
 
-    def result(self) -> Hollowed:
-        return Hollowed(
+    def result(self) -> Masking:
+        return Masking(
             tuple(with_blocks(self.messages, self.changed)), len(self.changed), self.saved
         )
 
 
-def mask(messages: Sequence[Message], *, save: int, protected: Iterable[Place]) -> Hollowed:
+def mask(messages: Sequence[Message], *, save: int, protected: Iterable[Position]) -> Masking:
     """Take out the oldest results until `save` characters are gone, or none is left to take."""
     every = [(exchange, MASKED) for exchange in exchanges(messages)]
     return _take(messages, every, save, frozenset(protected))
 
 
 def drop_outdated(
-    messages: Sequence[Message], *, save: int, protected: Iterable[Place]
-) -> Hollowed:
+    messages: Sequence[Message], *, save: int, protected: Iterable[Position]
+) -> Masking:
     """Take out what a later result says again or better, oldest first, until `save` is gone."""
     return _take(messages, outdated(messages), save, frozenset(protected))
 
@@ -94,24 +94,24 @@ def _take(
     messages: Sequence[Message],
     candidates: Sequence[tuple[Exchange, str]],
     save: int,
-    protected: frozenset[Place],
-) -> Hollowed:
+    protected: frozenset[Position],
+) -> Masking:
     """Once more after each round that took some: what they name makes others worth taking."""
-    taker = _Taker(messages, _named(messages), _turns(messages))
+    masker = _Masker(messages, _named(messages), _turns(messages))
     left = [
         (exchange, why)
         for exchange, why in candidates
         if (exchange.message, exchange.block) not in protected and _may_go(exchange, messages)
     ]
-    while taker.saved < save:
+    while masker.saved < save:
         missed = []
         for exchange, why in left:
-            if taker.saved >= save or not taker.take(exchange, why):
+            if masker.saved >= save or not masker.take(exchange, why):
                 missed.append((exchange, why))
         if len(missed) == len(left):
             break
         left = missed
-    return taker.result()
+    return masker.result()
 
 
 def outdated(messages: Sequence[Message]) -> list[tuple[Exchange, str]]:
@@ -129,7 +129,7 @@ def outdated(messages: Sequence[Message]) -> list[tuple[Exchange, str]]:
             found.append((exchange, REPEATED))
         if long:
             texts.add(exchange.text)
-        if exchange.is_error or is_hollow(exchange.text):
+        if exchange.is_error or is_masked(exchange.text):
             continue
         if exchange.kind == "read":
             reads.add(exchange.key)
@@ -138,43 +138,44 @@ def outdated(messages: Sequence[Message]) -> list[tuple[Exchange, str]]:
     return found[::-1]
 
 
-def protected(messages: Sequence[Message], room: int, keep_messages: int = 0) -> frozenset[Place]:
+def protected(
+    messages: Sequence[Message], room: int, keep_messages: int = 0
+) -> frozenset[Position]:
     """The results that stay: those of the newest message, which the model has not seen yet; the
     newest few that fit into `room` characters; all within the newest `keep_messages`."""
     found = list(exchanges(messages))
     last = found[-1].message if found else 0
-    places: set[Place] = set()
+    positions: set[Position] = set()
     for count, exchange in enumerate(reversed(found)):
         room -= len(exchange.text)
         recent = count < KEEP_RECENT and room >= 0
         if recent or exchange.message == last or exchange.message >= len(messages) - keep_messages:
-            places.add((exchange.message, exchange.block))
-    return frozenset(places)
+            positions.add((exchange.message, exchange.block))
+    return frozenset(positions)
 
 
-def is_hollow(text: str) -> bool:
+def is_masked(text: str) -> bool:
     """Whether a result was taken out before."""
-    return _HOLLOW.match(text) is not None
+    return _MASKED_RESULT.match(text) is not None
 
 
 def taken_out(messages: Sequence[Message]) -> int:
-    """The characters that hollowed results say they held."""
+    """The characters that masked results say they held."""
     return sum(
         int(found[1].replace(",", "")) - len(exchange.text)
         for exchange in exchanges(messages)
-        if (found := _HOLLOW.match(exchange.text))
+        if (found := _MASKED_RESULT.match(exchange.text))
     )
 
 
-def with_blocks(messages: Sequence[Message], changed: Mapping[Place, Block]) -> list[Message]:
+def with_blocks(messages: Sequence[Message], changed: Mapping[Position, Block]) -> list[Message]:
     """The messages with some blocks replaced; the others are the same objects as before."""
     numbers = {number for number, _ in changed}
     return [
         {
             "role": message["role"],
             "content": [
-                changed.get((number, place), block)
-                for place, block in enumerate(blocks_of(message))
+                changed.get((number, at), block) for at, block in enumerate(blocks_of(message))
             ],
         }
         if number in numbers
@@ -187,7 +188,7 @@ def _turns(messages: Sequence[Message]) -> Sequence[int]:
     """The turn of the conversation that each message stands in, by which it can be recalled;
     nothing where turns are gone and so can't be counted."""
     blocks = blocks_of(messages[0]) if messages else []
-    if any(block.get("type") == "text" and is_ledger(text_of(block)) for block in blocks):
+    if any(block.get("type") == "text" and is_key_facts(text_of(block)) for block in blocks):
         return ()
     return list(accumulate(int(message["role"] == "assistant") for message in messages))
 
@@ -204,7 +205,7 @@ def _named(messages: Sequence[Message]) -> set[str]:
 
 def _lasting(block: Block) -> str:
     """The text of a block that is not taken out here."""
-    if block.get("type") == "tool_result" and not is_hollow(text_of(block)):
+    if block.get("type") == "tool_result" and not is_masked(text_of(block)):
         return ""
     return words_of(block)
 
@@ -212,24 +213,24 @@ def _lasting(block: Block) -> str:
 def _may_go(exchange: Exchange, messages: Sequence[Message]) -> bool:
     block = blocks_of(messages[exchange.message])[exchange.block]
     long = characters(block.get("content") or "") >= SHORT
-    return long and not exchange.is_error and not is_hollow(exchange.text)
+    return long and not exchange.is_error and not is_masked(exchange.text)
 
 
 def _instead(
     exchange: Exchange, block: Block, why: str, named: set[str], turns: Sequence[int]
 ) -> str:
-    """What stands in a hollowed result."""
+    """What stands in a masked result."""
     number = turns[exchange.message] if turns else 0
     turn = f" of turn {number}" if number else ""
     size = characters(block.get("content") or "")
     advice = " Run the tool again if you need them." if why == MASKED else ""
     said = list(dict.fromkeys(errors(exchange.text, source=exchange.shows_source)))
-    told = "\n".join(said)
+    quoted = "\n".join(said)
     new = [path for path in dict.fromkeys(paths(exchange.text)) if path not in named]
-    new = [path for path in new if path not in told]
+    new = [path for path in new if path not in quoted]
     lines = [f"[{why}: {size:,} characters{turn}.{advice}]"]
     if new:
         lines.append(f"It named: {' '.join(new)}")
     if said:
-        lines.append(f"It said:\n{told}")
+        lines.append(f"It said:\n{quoted}")
     return "\n".join(lines)

@@ -2,7 +2,7 @@
 
     mask        old tool results lose their content       halves a conversation, loses little
     outdated    results that a later one says again
-    summary     older messages become a ledger            the rest, whatever it takes
+    summary     older messages become key facts       the rest, whatever it takes
 
 Pure: messages in, messages out; what was handed in is never changed. Compacting what is compacted
 changes nothing.
@@ -11,9 +11,9 @@ changes nothing.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from foundry.conversation.compaction.key_facts import Ledger
+from foundry.conversation.compaction.key_facts import KeyFacts
 from foundry.conversation.compaction.masking import (
-    Hollowed,
+    Masking,
     drop_outdated,
     mask,
     protected,
@@ -67,7 +67,7 @@ class Compaction:
     stages: tuple[Stage, ...]
     before: int
     after: int
-    ledger: Ledger | None = None
+    facts: KeyFacts | None = None
 
 
 def size(messages: Sequence[Message]) -> int:
@@ -87,7 +87,7 @@ def compact(messages: Sequence[Message], goal: Goal, *, writer: Writer | None = 
     if before <= goal.characters or settled(messages, goal.characters):
         return Compaction(now, (), before, before)
     full = held(messages)
-    now, stages = _hollowed(now, goal)
+    now, stages = _mask_results(now, goal)
     length = size(now)
     if length <= goal.characters:
         return Compaction(now, stages, before, length)
@@ -98,34 +98,34 @@ def compact(messages: Sequence[Message], goal: Goal, *, writer: Writer | None = 
     if summary is None or after > length * (1 - PROGRESS):
         return Compaction(now, stages, before, length)
     stages = (*stages, Stage("summary", summary.replaced, length, after))
-    return Compaction(summary.messages, stages, before, after, summary.ledger)
+    return Compaction(summary.messages, stages, before, after, summary.facts)
 
 
-def _hollowed(
+def _mask_results(
     messages: tuple[Message, ...], goal: Goal
 ) -> tuple[tuple[Message, ...], tuple[Stage, ...]]:
     """Results taken out, and the stages that did it; masking goes round the newest few, but what
     is out of date may go from among them, too."""
     keep = goal.keep_recent or 0
     spared = {"mask": goal.characters // 2, "outdated": 0}
-    hollow: dict[str, Callable[..., Hollowed]] = {"mask": mask, "outdated": drop_outdated}
-    taken: dict[str, Hollowed] = {}
+    stages: dict[str, Callable[..., Masking]] = {"mask": mask, "outdated": drop_outdated}
+    taken: dict[str, Masking] = {}
     now, left = messages, size(messages)
-    names = list(hollow)
+    names = list(stages)
     while names and left > goal.characters:
         name = names.pop(0)
         save = max(left - goal.characters, goal.batch)
-        done = hollow[name](now, save=save, protected=protected(now, spared[name], keep))
+        done = stages[name](now, save=save, protected=protected(now, spared[name], keep))
         if done.results:
             now, left = done.messages, left - done.saved
-            before = taken.get(name, Hollowed(()))
+            before = taken.get(name, Masking(()))
             results, saved = before.results + done.results, before.saved + done.saved
-            taken[name] = Hollowed((), results, saved)
-            names = [each for each in hollow if each != name]  # what is named now changes the rest
+            taken[name] = Masking((), results, saved)
+            names = [each for each in stages if each != name]  # what is named now changes the rest
     return now, _stages(size(messages), taken)
 
 
-def _stages(before: int, taken: dict[str, Hollowed]) -> tuple[Stage, ...]:
+def _stages(before: int, taken: dict[str, Masking]) -> tuple[Stage, ...]:
     stages = []
     for name, done in taken.items():
         stages.append(Stage(name, done.results, before, before - done.saved))

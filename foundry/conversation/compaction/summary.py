@@ -1,7 +1,7 @@
-"""Replace the older messages of a conversation by their ledger.
+"""Replace the older messages of a conversation by their key facts.
 
 What stays: the first message as it was (the goal), the person's later words, and the newest
-messages. The ledger stands between: all that must be findable always, and of the rest as much as
+messages. The key facts stand between: all that must be findable always, and of the rest as much as
 there is room for, newest first.
 """
 
@@ -13,9 +13,9 @@ from foundry.context.templates import render as render_prompt
 from foundry.conversation.compaction.extraction import extract, named, own_words
 from foundry.conversation.compaction.key_facts import (
     Heading,
-    Ledger,
+    KeyFacts,
     heading,
-    is_ledger,
+    is_key_facts,
     paths,
     render,
     with_written,
@@ -36,8 +36,8 @@ LISTED = 20_000
 
 Entry = TypeVar("Entry", str, tuple[str, str])
 
-Writer = Callable[[Ledger, Sequence[Message]], str]
-"""Writes a ledger and its messages up in prose; an empty text where it can't."""
+Writer = Callable[[KeyFacts, Sequence[Message]], str]
+"""Writes key facts and their messages up in prose; an empty text where it can't."""
 
 TEMPLATE = "context/summary.md.j2"
 
@@ -55,11 +55,11 @@ SHOWN_BLOCK = 2_000
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """Messages that begin with a ledger, and how many it replaces."""
+    """Messages that begin with key facts, and how many these replace."""
 
     messages: tuple[Message, ...]
     replaced: int
-    ledger: Ledger
+    facts: KeyFacts
 
 
 def summarize(
@@ -73,7 +73,7 @@ def summarize(
     """Bring messages to `target` characters, or as near as what must stay allows.
 
     `keep` are the numbers of newest messages to try, most first. `held` are the characters of
-    the conversation in full. None when there is nothing that a ledger could replace.
+    the conversation in full. None when there is nothing that key facts could replace.
     """
     begins = [begin for count in keep if (begin := _beginning(messages, count))]
     cut = None
@@ -87,7 +87,7 @@ def summarize(
 
 
 def known(messages: Sequence[Message], most: int) -> str:
-    """All that messages tell, as the text of a ledger of about `most` characters: what a
+    """All that messages tell, as key facts in a text of about `most` characters: what a
     conversation that ends leaves for one that begins."""
     cut = _Cut(messages, len(messages), 0, most)
     cut.room = most
@@ -96,7 +96,7 @@ def known(messages: Sequence[Message], most: int) -> str:
 
 def settled(messages: Sequence[Message], target: int) -> bool:
     """Whether this is the result of a compaction to `target` or less, with nothing added since."""
-    text = _ledger_text(messages)
+    text = _facts_text(messages)
     if text is None:
         return False
     head = heading(text)
@@ -104,8 +104,8 @@ def settled(messages: Sequence[Message], target: int) -> bool:
 
 
 def replaced(messages: Sequence[Message]) -> int:
-    """How much longer these messages would be with what their ledger replaced, in characters."""
-    text = _ledger_text(messages)
+    """How much longer these messages would be with what their facts replaced, in characters."""
+    text = _facts_text(messages)
     return heading(text).held - len(text) if text else 0
 
 
@@ -114,13 +114,13 @@ class _Cut:
 
     def __init__(self, messages: Sequence[Message], begin: int, held: int, target: int) -> None:
         first = blocks_of(messages[0]) if messages[0]["role"] == "user" else []
-        at = next((n for n, b in enumerate(first) if _is_ledger(b)), len(first))
+        at = next((n for n, b in enumerate(first) if _is_facts(b)), len(first))
         self.opening = first[:at]
         gone = messages[0:begin]
         self.words = [b for b in own_words(gone) if b not in self.opening]
         self.gone, self.tail = gone, list(messages[begin:])
-        self.ledger = extract(gone)
-        before = _ledger_text(messages)
+        self.facts = extract(gone)
+        before = _facts_text(messages)
         self.count = (heading(before).messages if before else 0) + begin - bool(first)
         stays = characters(self.opening) + characters(self.words) + _size(self.tail)
         self.room = target - stays
@@ -131,26 +131,26 @@ class _Cut:
             p for b in (*self.opening, *self.words) if b.get("type") == "text"
             for p in paths(text_of(b))
         }  # fmt: skip
-        self.essential = self._essential(self.ledger)
+        self.essential = self._essential(self.facts)
 
     def least(self) -> int:
         """The characters that are left at least."""
         return self.heading.target - self.room + len(render(self.essential, self.heading))
 
     def summary(self, writer: Writer | None) -> Summary:
-        """The messages with the ledger in place of those that go."""
+        """The messages with the facts in place of those that go."""
         filled = self.filled()
         written = writer(filled, self.gone) if writer else ""
         if written:
             filled = with_written(filled, written)
-            filled = replace(filled, mentioned=self._unnamed(filled, self.ledger))
+            filled = replace(filled, mentioned=self._unnamed(filled, self.facts))
         block = text_block(render(filled, self.heading))
         first: Message = {"role": "user", "content": [*self.opening, block, *self.words]}
         return Summary((first, *self.tail), self.count, filled)
 
-    def _essential(self, whole: Ledger) -> Ledger:
+    def _essential(self, whole: KeyFacts) -> KeyFacts:
         """What has to stay: files, errors, paths, and a few of everything else."""
-        chosen = Ledger(
+        chosen = KeyFacts(
             written=whole.written,
             decisions=whole.decisions[-LEAST:],
             files=whole.files,
@@ -160,15 +160,15 @@ class _Cut:
         )
         return replace(chosen, mentioned=self._unnamed(chosen, whole))
 
-    def _unnamed(self, chosen: Ledger, whole: Ledger) -> tuple[str, ...]:
+    def _unnamed(self, chosen: KeyFacts, whole: KeyFacts) -> tuple[str, ...]:
         """The paths that would be gone."""
         text = render(replace(chosen, mentioned=()), self.heading)
         known = self.kept_paths | set(paths(text)) | {path for path, _ in chosen.files}
         return _fitting([path for path in whole.mentioned if path not in known], LISTED)
 
-    def filled(self) -> Ledger:
-        """The essential ledger and as much of the rest as there is room for."""
-        whole, chosen = self.ledger, self.essential
+    def filled(self) -> KeyFacts:
+        """The essential facts and as much of the rest as there is room for."""
+        whole, chosen = self.facts, self.essential
         room = self.room - len(render(chosen, self.heading))
         for field in ("errors", "commands", "open", "decisions"):
             has = getattr(chosen, field)
@@ -209,13 +209,13 @@ def _length(entry: Entry) -> int:
     return len(entry) + 3 if isinstance(entry, str) else sum(map(len, entry)) + 8
 
 
-def _is_ledger(block: Block) -> bool:
-    return block.get("type") == "text" and is_ledger(text_of(block))
+def _is_facts(block: Block) -> bool:
+    return block.get("type") == "text" and is_key_facts(text_of(block))
 
 
-def _ledger_text(messages: Iterable[Message]) -> str | None:
+def _facts_text(messages: Iterable[Message]) -> str | None:
     for message in messages:
-        return next((text_of(b) for b in blocks_of(message) if _is_ledger(b)), None)
+        return next((text_of(b) for b in blocks_of(message) if _is_facts(b)), None)
     return None
 
 
@@ -223,11 +223,11 @@ def model_writer(model: Model, paid: Callable[[Reply], object], allowed: int = L
     """A writer that asks `model`; `paid` hears of the reply. `allowed` are the tokens that may be
     written; none are asked for below what an account needs."""
 
-    def write(ledger: Ledger, messages: Sequence[Message]) -> str:
+    def write(facts: KeyFacts, messages: Sequence[Message]) -> str:
         if allowed < LONGEST:
             return ""
-        facts = render(ledger, Heading(len(messages), 0, 0, 0))
-        opening = render_prompt(TEMPLATE, {"facts": facts, "messages": shown(messages)})
+        text = render(facts, Heading(len(messages), 0, 0, 0))
+        opening = render_prompt(TEMPLATE, {"facts": text, "messages": shown(messages)})
         thread: Message = {"role": "user", "content": list(opening)}
         try:
             reply = model.complete(ModelRequest((), (), (thread,), LONGEST))

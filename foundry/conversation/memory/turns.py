@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from foundry.conversation.compaction.extraction import extract
-from foundry.conversation.compaction.key_facts import Ledger
+from foundry.conversation.compaction.key_facts import KeyFacts
 from foundry.conversation.compaction.tool_calls import blocks_of, exchanges, text_of
 from foundry.model.tokens import CHARACTERS_PER_TOKEN, characters
 from foundry.schema.base import Json
@@ -44,7 +44,7 @@ def turn_snapshot(
     messages: Sequence[Message], *, task: str, state: Mapping[str, Json] | None = None
 ) -> ContextSnapshot:
     """The snapshot of a turn: its reply and the results of its calls."""
-    ledger = extract(messages)
+    facts = extract(messages)
     return ContextSnapshot(
         task=task,
         said=said(messages),
@@ -53,9 +53,9 @@ def turn_snapshot(
                      failed=each.is_error)
             for each in exchanges(messages)
         ),
-        files=touched(ledger),
+        files=touched(facts),
         state=dict(state or {}),
-        decisions=ledger.decisions,
+        decisions=facts.decisions,
     )  # fmt: skip
 
 
@@ -68,18 +68,18 @@ def step_snapshot(
     decisions: Iterable[str] = (),
 ) -> ContextSnapshot:
     """The snapshot of a whole step: its turns have the calls, it has what came of them."""
-    ledger = extract(messages)
-    settled = dict.fromkeys((*decisions, *ledger.decisions))
+    facts = extract(messages)
+    settled = dict.fromkeys((*decisions, *facts.decisions))
     return ContextSnapshot(
         task=task,
         said=result,
-        files=touched(ledger),
+        files=touched(facts),
         state=dict(state or {}),
         decisions=tuple(settled),
     )
 
 
-def ledger_of(messages: Sequence[Message]) -> Ledger:
+def facts_of(messages: Sequence[Message]) -> KeyFacts:
     """What was decided, done, run and gone wrong; what is only mentioned is left out."""
     return replace(extract(messages), mentioned=())
 
@@ -95,11 +95,11 @@ def said(messages: Iterable[Message]) -> str:
     )
 
 
-def touched(ledger: Ledger) -> tuple[Touched, ...]:
-    """The files of a ledger, with what was done to each."""
+def touched(facts: KeyFacts) -> tuple[Touched, ...]:
+    """The files of key facts, with what was done to each."""
     return tuple(
         Touched(path=path, deeds=", ".join(deed if n == 1 else f"{deed} x{n}" for deed, n in deeds))
-        for path, deeds in ledger.files
+        for path, deeds in facts.files
     )
 
 

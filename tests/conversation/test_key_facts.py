@@ -1,4 +1,4 @@
-"""The ledger: what code finds in messages, and that its text can be read back."""
+"""The facts: what code finds in messages, and that its text can be read back."""
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -6,9 +6,9 @@ from hypothesis import strategies as st
 from foundry.conversation.compaction.extraction import extract
 from foundry.conversation.compaction.key_facts import (
     Heading,
-    Ledger,
+    KeyFacts,
     heading,
-    is_ledger,
+    is_key_facts,
     merged,
     one_line,
     parse,
@@ -38,7 +38,7 @@ commands = st.dictionaries(entries.map(" ".join).filter(bool), ends, max_size=3)
     lambda found: tuple(found.items())
 )
 ledgers = st.builds(
-    Ledger,
+    KeyFacts,
     written=st.sampled_from(["", "### Objective\nAll.\n\n- a point"]),
     decisions=entries,
     files=files,
@@ -51,11 +51,11 @@ ledgers = st.builds(
 
 @settings(deadline=None)
 @given(ledgers)
-def test_what_is_rendered_can_be_read_back(ledger):
-    text = render(ledger, HEAD)
-    assert is_ledger(text)
+def test_what_is_rendered_can_be_read_back(facts):
+    text = render(facts, HEAD)
+    assert is_key_facts(text)
     assert heading(text) == HEAD
-    assert parse(text) == ledger
+    assert parse(text) == facts
     assert text.count("</ledger>") == 1
 
 
@@ -114,9 +114,9 @@ def test_source_code_that_raises_errors_is_no_error():
 
 
 def test_a_summary_replaces_decisions_and_keeps_what_it_forgets():
-    ledger = Ledger(written="KeyError: 'a' in a.py", decisions=("use sqlite",), open=("docs",),
+    facts = KeyFacts(written="KeyError: 'a' in a.py", decisions=("use sqlite",), open=("docs",),
                     errors=("ValueError: x", "OSError: y"))  # fmt: skip
-    told = with_written(ledger, "We met OSError: y.")
+    told = with_written(facts, "We met OSError: y.")
     assert (told.written, told.decisions, told.open) == ("We met OSError: y.", (), ())
     assert told.errors == ("ValueError: x", "KeyError: 'a' in a.py")
 
