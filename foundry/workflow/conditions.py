@@ -65,24 +65,24 @@ def names(condition: Condition | None) -> Iterator[str]:
         yield from names(part)
 
 
-def problems(condition: Condition) -> Iterator[tuple[str, str]]:
-    """What a well-formed condition still has wrong: where in it, and what."""
+def problems(condition: Condition) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    """What a well-formed condition still has wrong: the way to it, and what."""
     if condition.matches is not None:
         try:
             compiled(condition.matches)
         except ValueError as error:
-            yield ".matches", str(error)
+            yield ("matches",), str(error)
     for path, part in _parts(condition):
         for where, what in problems(part):
-            yield path + where, what
+            yield (*path, *where), what
 
 
-def _parts(condition: Condition) -> Iterator[tuple[str, Condition]]:
+def _parts(condition: Condition) -> Iterator[tuple[tuple[str | int, ...], Condition]]:
     for word, parts in (("and", condition.and_), ("or", condition.or_)):
         for number, part in enumerate(parts or ()):
-            yield f".{word}[{number}]", part
+            yield (word, number), part
     if condition.not_ is not None:
-        yield ".not", condition.not_
+        yield ("not",), condition.not_
 
 
 def _truthy(value: Any) -> bool:

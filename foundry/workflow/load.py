@@ -12,7 +12,7 @@ from foundry.errors import WorkflowError
 from foundry.schema.workflow import Workflow
 from foundry.workflow.parsing import MAX_BYTES, TOO_LARGE, Plain, read_text
 from foundry.workflow.problem import Finding, Problem, meant
-from foundry.workflow.validate import checked, problems, sorted_problems
+from foundry.workflow.validate import problems, sorted_problems, validated_workflow
 
 BUILTIN = Path(__file__).parent / "builtin"
 SUFFIXES = (".yaml", ".yml", ".json")
@@ -42,15 +42,15 @@ def read(path: Path) -> dict[str, Any]:
 
 
 def parse(raw: object, where: str) -> Workflow:
-    """The workflow of a document, its bodies inline; raises WorkflowError with all its errors."""
-    workflow, errors = checked(raw)
+    """The workflow of a document, its bodies inline; raises WorkflowError with its errors."""
+    workflow, errors = validated_workflow(raw)
     if workflow is None:
         raise _invalid(where, errors)
     return workflow.resolved()
 
 
 def load(path: Path) -> Workflow:
-    """The workflow in a file, its bodies inline; raises WorkflowError with all its errors."""
+    """The workflow in a file, its bodies inline; raises WorkflowError with its errors."""
     return parse(read(path), str(path))
 
 

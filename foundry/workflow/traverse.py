@@ -1,82 +1,83 @@
-"""The steps of a document that may be wrong in any way: whoever looks at one finds it here."""
+"""The steps, conditions and rules of a workflow, each with its location in the document."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
+from pydantic import BaseModel
+
+from foundry.schema.condition import Condition
+from foundry.schema.criteria import Composition, Criteria, Criterion, Rule
+from foundry.schema.workflow import LoopStep, Step, Workflow
 from foundry.workflow.problem import Loc
-
-Document = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """A step or a loop as it is written; `loop` is the one whose inline body it is in."""
+class Node:
+    """A step or a loop; `loop` is the one whose inline body it is in."""
 
     loc: Loc
-    data: dict[str, Any]
-    loop: "Place | None" = None
-
-    @property
-    def id(self) -> str:
-        """The step's id, empty where it has none."""
-        return text(self.data.get("id"))
-
-    @property
-    def is_loop(self) -> bool:
-        """Whether it repeats a body."""
-        return "type" in self.data or "loop" in self.data
-
-    @property
-    def settings(self) -> dict[str, Any]:
-        """How a loop repeats its body."""
-        settings = self.data.get("loop")
-        return settings if isinstance(settings, dict) else {}
+    step: Step | LoopStep
+    loop: LoopStep | None = None
 
 
-def places(document: Document) -> Iterator[Place]:
-    """Every step and loop, a loop before its body, as they are written."""
-    for loc, data in objects(document.get("steps"), ("steps",)):
-        place = Place(loc, data)
-        yield place
-        if place.is_loop:
-            for inner, step in objects(data.get("body"), (*loc, "body")):
-                yield Place(inner, step, place)
+def nodes(workflow: Workflow) -> Iterator[Node]:
+    """Every step and loop as they are written, a loop before its inline body."""
+    for number, step in enumerate(workflow.steps):
+        loc: Loc = ("steps", number)
+        yield Node(loc, step)
+        if isinstance(step, LoopStep) and not isinstance(step.body, str):
+            for inner, each in enumerate(step.body):
+                yield Node((*loc, "body", inner), each, step)
 
 
-def top_level(document: Document) -> Iterator[Place]:
-    """The steps and loops that are in no body."""
-    return (place for place in places(document) if place.loop is None)
-
-
-def by_body(document: Document) -> dict[str, list[Place]]:
+def loops_by_body(workflow: Workflow) -> dict[str, list[LoopStep]]:
     """The loops that name a step as their body, by its id."""
-    loops: dict[str, list[Place]] = {}
-    for place in top_level(document):
-        if place.is_loop and isinstance(place.data.get("body"), str):
-            loops.setdefault(place.data["body"], []).append(place)
+    loops: dict[str, list[LoopStep]] = {}
+    for step in workflow.steps:
+        if isinstance(step, LoopStep) and isinstance(step.body, str):
+            loops.setdefault(step.body, []).append(step)
     return loops
 
 
-def around(place: Place, loops: dict[str, list[Place]]) -> list[Place]:
+def loops_around(node: Node, by_body: dict[str, list[LoopStep]]) -> list[LoopStep]:
     """The loops that a step is in: inline, or because they name it as their body."""
-    return [place.loop] if place.loop is not None else loops.get(place.id, [])
+    return [node.loop] if node.loop is not None else by_body.get(node.step.id, [])
 
 
-def objects(value: Any, loc: Loc) -> Iterator[tuple[Loc, dict[str, Any]]]:
-    """The objects of a list, with their places; nothing where there is no list."""
-    for number, each in enumerate(value if isinstance(value, list) else ()):
-        if isinstance(each, dict):
-            yield (*loc, number), each
+def conditions(workflow: Workflow) -> Iterator[tuple[Loc, Condition]]:
+    """Every condition of steps, loops and rules."""
+    for node in nodes(workflow):
+        step = node.step
+        if step.run_condition is not None:
+            yield (*node.loc, "runCondition"), step.run_condition
+        if isinstance(step.require_confirmation, Condition):
+            yield (*node.loc, "requireConfirmation"), step.require_confirmation
+        if isinstance(step, LoopStep) and step.loop.condition is not None:
+            yield (*node.loc, "loop", "condition"), step.loop.condition
+        for loc, rule in rules(node):
+            if rule.condition is not None:
+                yield (*loc, "condition"), rule.condition
 
 
-def texts(value: Any, loc: Loc) -> Iterator[tuple[Loc, str]]:
-    """The texts of a list, with their places."""
-    for number, each in enumerate(value if isinstance(value, list) else ()):
-        if isinstance(each, str):
-            yield (*loc, number), each
+def rules(node: Node) -> Iterator[tuple[Loc, Rule]]:
+    """Every rule of a step's validation criteria."""
+    if isinstance(node.step, Step):
+        yield from _rules(node.step.validation_criteria, (*node.loc, "validationCriteria"))
 
 
-def text(value: Any) -> str:
-    """The value where it is text, and otherwise nothing."""
-    return value if isinstance(value, str) else ""
+def fields_given(value: BaseModel) -> set[str]:
+    """The fields that a document gives, by the names that it uses."""
+    fields = type(value).model_fields
+    return {fields[name].alias or name for name in value.model_fields_set}
+
+
+def _rules(criteria: Criteria | Criterion | None, loc: Loc) -> Iterator[tuple[Loc, Rule]]:
+    match criteria:
+        case Rule():
+            yield loc, criteria
+        case Composition():
+            for word in ("and", "or", "not"):
+                yield from _rules(getattr(criteria, f"{word}_"), (*loc, word))
+        case tuple():
+            for number, each in enumerate(criteria):
+                yield from _rules(each, (*loc, number))

@@ -1,21 +1,14 @@
-"""Functions: each is defined once in its scope, and what a step refers to is there and fits."""
+"""What is named is there: ids are unique, bodies exist, functions are defined, arguments fit."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
-from foundry.workflow.functions import called, referred
-from foundry.workflow.problem import Finding, Loc, meant, shown, some
-from foundry.workflow.traverse import (
-    Document,
-    Place,
-    around,
-    by_body,
-    objects,
-    places,
-    text,
-    texts,
-)
+from foundry.schema.workflow import Function, LoopStep, Parameter, Step, Workflow
+from foundry.workflow.functions import called, in_scope, referred
+from foundry.workflow.problem import Finding, Loc, json_path, meant, shown, some
+from foundry.workflow.traverse import loops_around, loops_by_body, nodes
+from foundry.workflow.validate_structure import NESTED
 
 _TYPES: dict[str, tuple[type, ...]] = {
     "string": (str,),
@@ -25,121 +18,136 @@ _TYPES: dict[str, tuple[type, ...]] = {
     "object": (dict,),
 }
 
-Definitions = dict[str, dict[str, Any]]
+Scope = Mapping[str, Function]
 
 
-def calls(document: Document) -> Iterator[Finding]:
-    """What is wrong with function definitions, references and calls."""
-    yield from _definitions(document, ())
-    prose, loops = _in_prose(document), by_body(document)
-    for place in places(document):
-        yield from _definitions(place.data, place.loc)
-        if not place.is_loop:
-            for loop in around(place, loops) or (None,):
-                scope = _scope(document, loop, place)
-                yield from _references(place, scope, prose)
-                yield from _calls(place, scope, prose)
+def repeated_ids(workflow: Workflow) -> Iterator[Finding]:
+    """Ids that another step has already."""
+    first: dict[str, Loc] = {}
+    for node in nodes(workflow):
+        loc = first.setdefault(node.step.id, node.loc)
+        if loc != node.loc:
+            yield Finding(
+                (*node.loc, "id"),
+                f"the id {node.step.id!r} is that of {json_path(loc)} already: give this step "
+                "another",
+            )
 
 
-def _definitions(data: dict[str, Any], loc: Loc) -> Iterator[Finding]:
-    key = "functionDefinitions"
+def bodies(workflow: Workflow) -> Iterator[Finding]:
+    """Loops that name a body which they can't repeat."""
+    top = {step.id: (number, step) for number, step in enumerate(workflow.steps)}
+    known = [name for name, (_, step) in top.items() if isinstance(step, Step)]
+    inside = {node.step.id for node in nodes(workflow) if node.loop is not None}
+    for number, loop in enumerate(workflow.steps):
+        if not isinstance(loop, LoopStep) or not isinstance(loop.body, str):
+            continue
+        name, loc = loop.body, ("steps", number, "body")
+        place, body = top.get(name, (0, None))
+        if name == loop.id:
+            what = "a loop can't be its own body: name another step, or write it here"
+            yield Finding(loc, what)
+        elif body is None and name in inside:
+            yield Finding(
+                loc,
+                f"{name!r} stands in another loop's body: move it to the top level, or write the "
+                "steps here",
+            )
+        elif body is None:
+            what = f"there is no step {name!r}{meant(name, known)} (steps are: {some(known)})"
+            yield Finding(loc, what)
+        elif isinstance(body, LoopStep):
+            yield Finding(loc, f"{name!r} is a loop: {NESTED}")
+        elif body.run_condition is not None:
+            yield Finding(
+                ("steps", place, "runCondition"),
+                f"this step is the body of the loop {loop.id!r}, which decides when it runs: move "
+                "the condition to the loop, or write the step into its body, where it may have one",
+            )
+
+
+def functions(workflow: Workflow) -> Iterator[Finding]:
+    """Functions that are defined twice, are not there, or are called with what does not fit."""
+    yield from _definitions(workflow.function_definitions, ())
+    explained = {name for line in workflow.meta_guidance for name in called(line)}
+    by_body = loops_by_body(workflow)
+    for node in nodes(workflow):
+        step = node.step
+        yield from _definitions(step.function_definitions, node.loc)
+        if isinstance(step, Step):
+            for loop in loops_around(node, by_body) or (None,):
+                yield from _named(node.loc, step, in_scope(workflow, loop, step), explained)
+
+
+def _definitions(functions: tuple[Function, ...], loc: Loc) -> Iterator[Finding]:
     counts = Counter[str]()
-    for where, function in objects(data.get(key), (*loc, key)):
-        name = text(function.get("name"))
-        counts[name] += 1
-        if name and counts[name] == 2:
-            yield Finding((*where, "name"), f"{name!r} is defined twice in this scope: keep one")
-        for at, parameter in objects(function.get("parameters"), (*where, "parameters")):
-            default = parameter.get("default")
-            if default is not None and (wrong := _misfit(default, parameter)):
-                yield Finding((*at, "default"), wrong)
+    for number, function in enumerate(functions):
+        where = (*loc, "functionDefinitions", number)
+        counts[function.name] += 1
+        if counts[function.name] == 2:
+            what = f"{function.name!r} is defined twice in this scope: keep one"
+            yield Finding((*where, "name"), what)
+        for at, parameter in enumerate(function.parameters):
+            if parameter.default is not None and (wrong := _misfit(parameter.default, parameter)):
+                yield Finding((*where, "parameters", at, "default"), wrong)
 
 
-def _scope(document: Document, loop: Place | None, step: Place) -> Definitions:
-    """What a step can name."""
-    return {
-        text(function.get("name")): function
-        for data in (document, loop.data if loop else {}, step.data)
-        for _, function in objects(data.get("functionDefinitions"), ())
-    }
-
-
-def _in_prose(document: Document) -> frozenset[str]:
-    """Functions that the guidance for all steps explains, as the public documents do."""
-    guidance = texts(document.get("metaGuidance"), ())
-    return frozenset(name for _, line in guidance for name in called(line))
-
-
-def _references(place: Place, scope: Definitions, prose: frozenset[str]) -> Iterator[Finding]:
-    key = "functionReferences"
-    for loc, reference in texts(place.data.get(key), (*place.loc, key)):
-        name = referred(reference)
+def _named(loc: Loc, step: Step, scope: Scope, explained: Collection[str]) -> Iterator[Finding]:
+    for number, reference in enumerate(step.function_references):
+        where, name = (*loc, "functionReferences", number), referred(reference)
         if not name.isidentifier():
-            yield Finding(loc, f"{reference!r} is no reference: write `name()` or `name`")
-        else:
-            yield from _known(loc, name, scope, prose)
+            yield Finding(where, f"{reference!r} is no reference: write `name()` or `name`")
+        elif name not in scope:
+            yield _undefined(where, name, scope, explained)
+    for number, call in enumerate(step.function_calls):
+        where = (*loc, "functionCalls", number)
+        if call.name not in scope:
+            yield _undefined((*where, "name"), call.name, scope, explained)
+        elif scope[call.name].parameters:
+            yield from _arguments(where, call.args, scope[call.name].parameters)
 
 
-def _calls(place: Place, scope: Definitions, prose: frozenset[str]) -> Iterator[Finding]:
-    key = "functionCalls"
-    for loc, call in objects(place.data.get(key), (*place.loc, key)):
-        name, args = text(call.get("name")), call.get("args")
-        if name:
-            yield from _known((*loc, "name"), name, scope, prose)
-        parameters = dict(_parameters(scope.get(name, {})))
-        if parameters:
-            yield from _arguments(loc, args if isinstance(args, dict) else {}, parameters)
-
-
-def _known(loc: Loc, name: str, scope: Definitions, prose: frozenset[str]) -> Iterator[Finding]:
-    if name in scope:
-        return
-    if name in prose or (prose and not scope):
+def _undefined(loc: Loc, name: str, scope: Scope, explained: Collection[str]) -> Finding:
+    if name in explained or (explained and not scope):
         # Public documents define nothing and explain their functions in metaGuidance, not all of
         # them either: they are read as they are.
-        yield Finding(
+        return Finding(
             loc,
             f"{name!r} is defined nowhere, at most told of in metaGuidance: add it to "
             "functionDefinitions, so that readers get it where it is needed",
             "warning",
         )
-        return
-    there = some(scope.keys() - {""})
-    yield Finding(
+    return Finding(
         loc,
-        f"no function {name!r} is defined here{meant(name, scope)} (defined are: {there}); add it "
-        "to functionDefinitions of the step, its loop or the workflow",
+        f"no function {name!r} is defined here{meant(name, scope)} (defined are: {some(scope)}); "
+        "add it to functionDefinitions of the step, its loop or the workflow",
     )
 
 
-def _parameters(function: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-    for _, parameter in objects(function.get("parameters"), ()):
-        if name := text(parameter.get("name")):
-            yield name, parameter
-
-
-def _arguments(loc: Loc, args: dict[str, Any], parameters: Definitions) -> Iterator[Finding]:
+def _arguments(
+    loc: Loc, args: Mapping[str, Any], parameters: tuple[Parameter, ...]
+) -> Iterator[Finding]:
+    known = {parameter.name: parameter for parameter in parameters}
     for name, value in args.items():
         where = (*loc, "args", name)
-        if name not in parameters:
-            known = some(parameters)
-            what = f"there is no parameter {name!r}{meant(name, parameters)} (they are: {known})"
+        if name not in known:
+            what = f"there is no parameter {name!r}{meant(name, known)} (they are: {some(known)})"
             yield Finding(where, what)
-        elif wrong := _misfit(value, parameters[name]):
+        elif wrong := _misfit(value, known[name]):
             yield Finding(where, wrong)
-    for name, parameter in parameters.items():
-        if parameter.get("required") is True and name not in args:
+    for name, parameter in known.items():
+        if parameter.required and name not in args:
             yield Finding(loc, f"the argument {name!r} is missing: the function needs it")
 
 
-def _misfit(value: Any, parameter: dict[str, Any]) -> str:
+def _misfit(value: Any, parameter: Parameter) -> str:
     """What is wrong with an argument; `{{name}}` stands for a value that only a run knows."""
     if isinstance(value, str) and "{{" in value:
         return ""
-    kind, allowed = text(parameter.get("type")), parameter.get("enum")
-    types = _TYPES.get(kind, (object,))
-    if not isinstance(value, types) or (isinstance(value, bool) and kind == "number"):
+    kind, allowed = parameter.type, parameter.enum
+    if not isinstance(value, _TYPES[kind]) or (isinstance(value, bool) and kind == "number"):
         return f"is {shown(value)}, and the parameter takes a {kind}"
-    if isinstance(allowed, list) and value not in allowed:
-        return f"is {shown(value)}, and the parameter takes one of {some([*map(str, allowed)])}"
+    if allowed is not None and value not in allowed:
+        names = [f"{each:g}" if type(each) is float else str(each) for each in allowed]
+        return f"is {shown(value)}, and the parameter takes one of {some(names)}"
     return ""

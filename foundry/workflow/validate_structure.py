@@ -1,4 +1,4 @@
-"""Fields, types and limits: what pydantic finds, in plain words and at the document's own paths."""
+"""Fields, types and limits: what pydantic finds, at the document's own paths and in plain words."""
 
 import json
 from collections.abc import Iterator
@@ -19,14 +19,14 @@ from foundry.schema.workflow import (
     Step,
     Workflow,
 )
-from foundry.workflow.messages import in_words
-from foundry.workflow.problem import Finding, Loc
-from foundry.workflow.stand_ins import mended
-from foundry.workflow.traverse import Document
+from foundry.workflow.problem import Finding, Loc, meant, shown
 
-ROUNDS = 4
-"""What an object says as a whole is looked at only when its parts are right: so they are mended,
-and it is looked at again. Nothing nests deeper than this in practice."""
+Document = dict[str, Any]
+
+NESTED = (
+    "a loop can't stand in another's body: put it on the top level. To repeat something for each "
+    "pair of two lists, let an earlier step make one list of the pairs for a single forEach"
+)
 
 _TAGS: dict[str, type[BaseModel]] = {
     "loop": LoopStep,
@@ -49,54 +49,85 @@ _FIELDS: dict[str, type[BaseModel]] = {
 _SCALARS = ("bool", "constrained-str", "literal[")
 _HOLDERS: dict[str | int, type] = {"requireConfirmation": dict, "body": list, "reflection": dict}
 """Fields that are either one of these or a scalar, which pydantic names as `_SCALARS` begin."""
+_NEEDED = {
+    "id": "a short name of its own",
+    "title": "a line that says what it is about",
+    "name": "what it is called",
+    "description": "a sentence that says what it is for",
+    "version": "such as 1.0.0",
+    "steps": "at least one",
+    "type": "what kind it is",
+    "loop": "how often the body is repeated",
+    "body": "the steps that are repeated, or the id of one",
+    "maxIterations": "a whole number from 1 to 1000, after which it ends in any case",
+    "message": "what is wrong when the rule does not hold",
+    "definition": "what the function stands for, in words",
+}
+_PATTERNS = {
+    "id": "is no id: use letters, digits, '-' and '_', beginning with a letter or a digit",
+    "body": "is no id: use letters, digits, '-' and '_', beginning with a letter or a digit",
+    "version": "is no version: write three numbers such as 1.0.0",
+}
+_NAME = "is no name: use letters, digits and '_', beginning with a letter or '_'"
+_UNIONS = {
+    "requireConfirmation": "true, false or a condition",
+    "body": "a list of steps, or the id of a step",
+    "count": "a number, or the name of one in the context",
+    "enum": "a list of texts, numbers, true or false",
+    "validationCriteria": "a list of rules, or an object with one of and, or, not",
+}
+_TYPES = {
+    "string_type": "text",
+    "int_type": "a whole number",
+    "int_from_float": "a whole number",
+    "float_type": "a number",
+    "bool_type": "true or false",
+    "tuple_type": "a list",
+    "dict_type": "an object",
+    "model_type": "an object",
+    "model_attributes_type": "an object",
+}
+_BOUNDS = {
+    "greater_than_equal": ("at least", "ge"),
+    "greater_than": ("more than", "gt"),
+    "less_than_equal": ("at most", "le"),
+    "less_than": ("less than", "lt"),
+}
 
 
 def validated(document: Document) -> tuple[Workflow | None, tuple[Finding, ...]]:
-    """The workflow of a document, or everything that is wrong with its structure."""
-    try:
-        return _parse(document), ()
-    except ValidationError as error:
-        return None, tuple(_everything(document, error))
+    """The workflow of a document, or None and what is wrong with its structure.
 
-
-def _parse(document: Document) -> Workflow:
+    What an object says as a whole is looked at only when its own fields are right.
+    """
     text = json.dumps(document)
-    return Workflow.model_validate_json(text, strict=True, by_alias=True, by_name=False)
+    try:
+        workflow = Workflow.model_validate_json(text, strict=True, by_alias=True, by_name=False)
+    except ValidationError as error:
+        return None, tuple(dict.fromkeys(_findings(document, error)))
+    return workflow, ()
 
 
-def _everything(document: Document, error: ValidationError) -> Iterator[Finding]:
-    current = json.loads(json.dumps(document))
-    told: set[tuple[Loc, str]] = set()
-    broken: set[Loc] = set()
-    for _ in range(ROUNDS):
-        located = [_fault(each, current) for each in error.errors(include_url=False)]
-        faults = [each for each in located if each and not _within(each[0], broken)]
-        for loc, owner, each in faults:
-            finding = in_words(loc, owner, each)
-            if (finding.loc, finding.message) not in told:
-                told.add((finding.loc, finding.message))
-                yield finding
-        whole = {loc for loc, _, each in faults if each["type"] == "value_error"}
-        broken |= {loc for loc, _, _ in faults} - whole
-        if sum(mended(current, *fault) for fault in faults) == 0:
-            return
-        try:
-            _parse(current)
-        except ValidationError as again:
-            error = again
-        else:
-            return
+def _findings(document: Document, error: ValidationError) -> Iterator[Finding]:
+    for each in error.errors(include_url=False):
+        if located := _located(each, document):
+            loc, owner = located
+            nested = _nested_loop(document, loc)
+            yield Finding(nested, NESTED) if nested else _message(loc, owner, each)
 
 
-def _within(loc: Loc, broken: set[Loc]) -> bool:
-    return any(loc[:length] in broken for length in range(1, len(loc) + 1))
+def _nested_loop(document: Document, loc: Loc) -> Loc:
+    """Where the loop stands in whose body a location is, if that stands in a body itself."""
+    match loc:
+        case ("steps", int(outer), "body", int(inner), *_):
+            step = document["steps"][outer]["body"][inner]
+            if isinstance(step, dict) and ("type" in step or "loop" in step):
+                return loc[:4]
+    return ()
 
 
-Fault = tuple[Loc, type[BaseModel], Any]
-
-
-def _fault(error: Any, document: Document) -> Fault | None:
-    """An error with its place in the document and the model that it is a field of.
+def _located(error: Any, document: Document) -> tuple[Loc, type[BaseModel]] | None:
+    """Where in the document an error is, and the model that it is a field of.
 
     None for the branch of a union that the document did not take, and for what only follows.
     """
@@ -120,7 +151,7 @@ def _fault(error: Any, document: Document) -> Fault | None:
             owner = _FIELDS.get(part, owner)
     if error["type"] == "too_short" and value:
         return None  # it is too short only without what is wrong with its items
-    return tuple(loc), owner, error
+    return tuple(loc), owner
 
 
 def _has_branches(loc: list[str | int]) -> bool:
@@ -143,3 +174,64 @@ def _at(value: Any, part: str | int) -> Any:
         case list(), int() if part < len(value):
             return value[part]
     return None
+
+
+def _message(loc: Loc, owner: type[BaseModel], error: Any) -> Finding:
+    """One error of a field of `owner`, and what to do about it."""
+    kind, last, value = error["type"], loc[-1] if loc else "", error.get("input")
+    match kind:
+        case "missing":
+            needed = _NEEDED.get(str(last), "")
+            return Finding(loc[:-1], f"{last!r} is missing{f': {needed}' if needed else ''}")
+        case "extra_forbidden":
+            return Finding(loc, f"unknown field {last!r}{_instead(str(last), owner)}")
+        case "value_error":
+            return Finding(loc, str(error["msg"]).removeprefix("Value error, "))
+        case "string_pattern_mismatch":
+            return Finding(loc, f"{value!r} {_PATTERNS.get(str(last), _NAME)}"[:400])
+        case "literal_error":
+            expected = error["ctx"]["expected"]
+            return Finding(loc, f"is {shown(value)}: it has to be {expected}")
+    return Finding(loc, _limit(error) or _type(loc, error))
+
+
+def _instead(name: str, owner: type[BaseModel]) -> str:
+    """The field that was meant, or all that there are."""
+    known = [field.alias or name for name, field in owner.model_fields.items()]
+    return (
+        meant(name.replace("_", ""), known)
+        or f": remove it (the fields here are {', '.join(known)})"
+    )
+
+
+def _limit(error: Any) -> str:
+    kind, value, about = error["type"], error.get("input"), error.get("ctx", {})
+    if kind in _BOUNDS:
+        words, key = _BOUNDS[kind]
+        return f"is {shown(value)}: it has to be {words} {about[key]:g}"
+    if kind == "string_too_long":
+        most = about["max_length"]
+        return f"is {len(value):,} characters long: at most {most:,} are allowed, so shorten it"
+    if kind == "string_too_short":
+        return "is empty: write something"
+    return "is empty: it needs at least one" if kind == "too_short" else ""
+
+
+def _type(loc: Loc, error: Any) -> str:
+    kind, value = error["type"], error.get("input")
+    field = next((part for part in reversed(loc) if isinstance(part, str)), "")
+    if field in _UNIONS and (loc[-1] == field or field == "enum"):
+        return f"is {shown(value)}: it has to be {_UNIONS[field]}"
+    if kind not in _TYPES:
+        return str(error["msg"])
+    return f"is {shown(value)}: it has to be {_TYPES[kind]}{_quotes(kind, value)}"
+
+
+def _quotes(kind: str, value: Any) -> str:
+    if kind == "string_type" and isinstance(value, bool | int | float):
+        return " (put it in quotes)"
+    if not isinstance(value, str):
+        return ""
+    number = value.strip().replace(".", "", 1).lstrip("-+").isdecimal()
+    meant_as = {"int_type": number, "float_type": number, "bool_type": value in ("true", "false")}
+    return " (take the quotes away)" if meant_as.get(kind) else ""

@@ -2,107 +2,107 @@
 
 import re
 from collections.abc import Collection, Iterator
-from typing import Any
 
-from foundry.workflow.document_conditions import asked
+from foundry.schema.workflow import Loop, LoopStep, Step, Workflow
+from foundry.workflow.conditions import names as names_asked
+from foundry.workflow.loops import own_names
 from foundry.workflow.placeholders import in_braces, is_name, unknown_name
 from foundry.workflow.problem import Finding, Loc
-from foundry.workflow.traverse import Document, Place, around, by_body, places, text, texts
+from foundry.workflow.traverse import (
+    Node,
+    conditions,
+    fields_given,
+    loops_around,
+    loops_by_body,
+    nodes,
+)
 
-VARIABLES = {
-    "iterationVar": "currentIteration",
-    "itemVar": "currentItem",
-    "indexVar": "currentIndex",
-}
-"""A loop's variables by the fields that name them, with the names that they have otherwise."""
+FIELDS = ("iterationVar", "itemVar", "indexVar")
+"""The fields that name a loop's variables, in the order of `own_names`."""
 
 _WORD = re.compile(r"(?<![\w.])[A-Za-z_]\w*", re.ASCII)
 _QUOTED = re.compile(r"\"[^\"]*\"|'[^']*'")
 
 
-def variables(document: Document) -> Iterator[Finding]:
+def loop_variables(workflow: Workflow) -> Iterator[Finding]:
     """Variables of a loop that have one name, or that of something else."""
-    context = document.get("context")
-    given = set(context) if isinstance(context, dict) else set()
-    for place in places(document):
-        if place.is_loop and place.loop is None:
-            yield from _loop_variables(place, given)
+    for node in nodes(workflow):
+        if isinstance(node.step, LoopStep):
+            yield from _of_loop((*node.loc, "loop"), node.step.loop, workflow.context)
 
 
-def braces(document: Document, names: Collection[str], *, strict: bool) -> Iterator[Finding]:
+def unknown_placeholders(
+    workflow: Workflow, names: Collection[str], *, strict: bool
+) -> Iterator[Finding]:
     """Warnings about `{{name}}` that nothing provides; `names` is what a run is known to bring.
 
     Public documents write prose and expressions in braces (`{{itemIndex + 1}}`, Mermaid's
     `{{"text"}}`). An expression is told of only when `strict` is asked for, and only where it has
     a name that there is: then somebody expects it to be worked out, and it never is.
     """
-    everywhere = _names(document) | set(names)
-    by_id = by_body(document)
-    yield from _unknown((), document, everywhere, strict=strict)
-    for place in places(document):
-        loops = (place,) if place.is_loop else around(place, by_id)
-        here = everywhere.union(*(_own(loop).values() for loop in loops))
-        yield from _unknown(place.loc, place.data, here, strict=strict)
+    everywhere = _names(workflow) | set(names)
+    by_body = loops_by_body(workflow)
+    for number, line in enumerate(workflow.meta_guidance):
+        yield from _unknown(("metaGuidance", number), line, everywhere, strict=strict)
+    for node in nodes(workflow):
+        loops = [node.step] if isinstance(node.step, LoopStep) else loops_around(node, by_body)
+        here = everywhere.union(*(own_names(each.loop) for each in loops))
+        for loc, text in _texts(node):
+            yield from _unknown(loc, text, here, strict=strict)
 
 
-def _loop_variables(loop: Place, given: set[str]) -> Iterator[Finding]:
-    own = _own(loop)
+def _of_loop(loc: Loc, loop: Loop, context: Collection[str]) -> Iterator[Finding]:
+    own = dict(zip(FIELDS, own_names(loop), strict=False))  # only a forEach has all three
+    given = fields_given(loop)
+    runs_over = [_root(each) for each in (loop.items, loop.count) if isinstance(each, str)]
     for field, name in own.items():
-        loc: Loc = (*loop.loc, "loop", field if field in loop.settings else "type")
-        same = next((other for other in own if own[other] == name), field)
+        where = (*loc, field if field in given else "type")
+        same = next(other for other in own if own[other] == name)
         if same != field:
-            yield Finding(loc, f"{same} and {field} are both {name!r}: give one another name")
-        elif name in given:
+            yield Finding(where, f"{same} and {field} are both {name!r}: give one another name")
+        elif name in context:
+            what = f"{name!r} hides the variable of the context inside this loop: rename one"
+            yield Finding(where, what, "warning")
+        elif name in runs_over:
+            what = f"{name!r} hides what the loop runs over inside of it: rename it"
+            yield Finding(where, what, "warning")
+
+
+def _names(workflow: Workflow) -> set[str]:
+    """What the document itself speaks of: its context, its conditions, what its loops run over."""
+    found = set(workflow.context)
+    for _, condition in conditions(workflow):
+        found.update(map(_root, names_asked(condition)))
+    for step in workflow.steps:
+        if isinstance(step, LoopStep):
+            found.update(
+                _root(each) for each in (step.loop.items, step.loop.count) if isinstance(each, str)
+            )
+    return found - {""}
+
+
+def _root(path: str) -> str:
+    return path.partition(".")[0]
+
+
+def _unknown(loc: Loc, text: str, names: set[str], *, strict: bool) -> Iterator[Finding]:
+    for inside in dict.fromkeys(in_braces(text)):
+        if is_name(inside):
+            if _root(inside) not in names:
+                yield Finding(loc, unknown_name(inside, names), "warning")
+        elif strict and names & set(_WORD.findall(_QUOTED.sub("", inside))):
             yield Finding(
-                loc, f"{name!r} hides the variable of the context inside this loop: rename one",
-                "warning",
-            )  # fmt: skip
-        elif name in (_root(loop.settings.get("items")), _root(loop.settings.get("count"))):
-            yield Finding(
-                loc, f"{name!r} hides what the loop runs over inside of it: rename it", "warning"
+                loc,
+                f"{{{{{inside}}}}} is not worked out, only names and paths are filled in: let "
+                "an earlier step put the value into the context",
             )
 
 
-def _own(loop: Place) -> dict[str, str]:
-    """The names of a loop's variables, by the fields for them."""
-    each = loop.settings.get("type") == "forEach"
-    fields = VARIABLES if each else ("iterationVar",)
-    return {field: text(loop.settings.get(field)) or VARIABLES[field] for field in fields}
-
-
-def _names(document: Document) -> set[str]:
-    """What the document itself speaks of: its context, its conditions, what its loops run over."""
-    context = document.get("context")
-    names = {str(name) for name in context} if isinstance(context, dict) else set()
-    names.update(map(_root, asked(document)))
-    for place in places(document):
-        names |= {_root(place.settings.get(key)) for key in ("items", "count")}
-    return names - {""}
-
-
-def _root(path: Any) -> str:
-    return text(path).split(".")[0]
-
-
-def _unknown(loc: Loc, data: dict[str, Any], names: set[str], *, strict: bool
-             ) -> Iterator[Finding]:  # fmt: skip
-    for where, written in _written(loc, data):
-        for inside in dict.fromkeys(in_braces(written)):
-            if is_name(inside):
-                if _root(inside) not in names:
-                    yield Finding(where, unknown_name(inside, names), "warning")
-            elif strict and names & set(_WORD.findall(_QUOTED.sub("", inside))):
-                yield Finding(
-                    where,
-                    f"{{{{{inside}}}}} is not worked out, only names and paths are filled in: let "
-                    "an earlier step put the value into the context",
-                )
-
-
-def _written(loc: Loc, data: dict[str, Any]) -> Iterator[tuple[Loc, str]]:
+def _texts(node: Node) -> Iterator[tuple[Loc, str]]:
     """The texts in which variables are filled in."""
-    for key in ("title", "prompt", "agentRole"):
-        if text(data.get(key)):
-            yield (*loc, key), data[key]
-    for key in ("guidance", "metaGuidance"):
-        yield from texts(data.get(key), (*loc, key))
+    step, loc = node.step, node.loc
+    yield (*loc, "title"), step.title
+    if isinstance(step, Step):
+        yield (*loc, "prompt"), step.prompt
+        yield (*loc, "agentRole"), step.agent_role
+        yield from (((*loc, "guidance", n), line) for n, line in enumerate(step.guidance))

@@ -460,10 +460,9 @@ def test_a_document_is_judged_as_text_and_as_an_object(call: Call) -> None:
     assert call("workflow_validate_json", workflowJson=json.dumps(TOUR))["valid"] is True
     plain = {**TOUR, "steps": TOUR["steps"][-1:], "functionDefinitions": []}
     assert call("workflow_validate_json", workflowJson=plain) == good
-    twice = {**TOUR, "steps": [TOUR["steps"][-1]] * 2, "version": "one"}
+    twice = {**TOUR, "steps": [TOUR["steps"][-1]] * 2}
     told = call("workflow_validate_json", workflowJson=twice)
     assert told["valid"] is False
-    assert any(each.startswith("$.version") for each in told["issues"])
     assert any("end" in each for each in told["issues"])
     told = call("workflow_validate_json", workflowJson="{not json")
     assert told["valid"] is False

@@ -164,7 +164,7 @@ def test_a_pattern_that_does_not_compile_is_a_problem_with_its_place(pattern: st
         {"or": [{"var": "a"}, {"not": {"var": "b", "matches": pattern}}]}
     )
     ((path, what),) = problems(condition)
-    assert path == ".or[1].not.matches"
+    assert path == ("or", 1, "not", "matches")
     assert repr(pattern) in what
 
 

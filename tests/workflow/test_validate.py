@@ -249,17 +249,19 @@ def test_a_fault_of_meaning(raw: object, path: str, message: str) -> None:
     assert message in found[1]
 
 
-@pytest.mark.parametrize(
-    ("raw", "path", "message"), [case[1:] for case in MEANING], ids=[c[0] for c in MEANING]
-)
-def test_faults_of_meaning_are_told_beside_those_of_structure(
-    raw: dict[str, Any], path: str, message: str
-) -> None:
-    broken = {**raw, "version": 1, "nmae": "x", "steps": [*raw["steps"], step("later", prompt=3)]}
-    found = told(broken)
-    assert len(found) == 4
-    start = message.partition(" (")[0]
-    assert any(where == path and start in what for where, what in found)
+def test_structure_is_told_first_and_meaning_once_it_is_mended() -> None:
+    """What has no place in a model can't be asked for its meaning."""
+    raw = document(step("a", title=3), step("b", prompt="{{who}}"), step("b"))
+    assert [path for path, _ in told(raw)] == ["$.steps[0].title"]
+    assert told(raw, "warning") == []
+    raw["steps"][0]["title"] = "t"
+    assert [path for path, _ in told(raw)] == ["$.steps[2].id"]
+    assert [path for path, _ in told(raw, "warning")] == ["$.steps[1].prompt"]
+
+
+def test_a_loop_in_a_body_is_one_fault_whatever_it_holds() -> None:
+    raw = document(loop("a", body=[{"type": "x", "loop": 3}, step("s", title=3)]))
+    assert [path for path, _ in told(raw)] == ["$.steps[0].body[0]", "$.steps[0].body[1].title"]
 
 
 FINE: list[tuple[str, object]] = [
@@ -284,27 +286,22 @@ def test_what_is_allowed(raw: object) -> None:
     parse(raw, "test")
 
 
-def test_one_object_tells_all_that_is_wrong_with_it() -> None:
-    """What an object says as a whole is looked at although its parts are wrong."""
-    found = told(
-        document(
-            {"id": "a", "promt": "x"},
-            loop("b", type="forEach", maxIterations="3", itemVar="1"),
-            rule(type="regex", message=""),
-            version=None,
-        )
+def test_one_object_tells_all_that_is_wrong_with_its_fields() -> None:
+    """What an object says as a whole is looked at when its fields are right."""
+    raw = document(
+        {"id": "a", "promt": "x"},
+        loop("b", type="forEach", maxIterations="3", itemVar="1"),
+        rule(type="regex", message=""),
+        version=None,
     )
-    assert found == [
+    assert told(raw) == [
         ("$.version", "is nothing: it has to be text"),
         ("$.steps[0]", "'title' is missing: a line that says what it is about"),
-        ("$.steps[0]", "a step needs a `prompt` (or a `template`, or an `action`)"),
         ("$.steps[0].promt", "unknown field 'promt': did you mean 'prompt'?"),
-        ("$.steps[1].loop", "a forEach loop needs `items`: the name of a list in the context"),
         ("$.steps[1].loop.maxIterations",
          "is the text '3': it has to be a whole number (take the quotes away)"),
         ("$.steps[1].loop.itemVar",
          "'1' is no name: use letters, digits and '_', beginning with a letter or '_'"),
-        ("$.steps[2].validationCriteria[0]", "a regex rule needs 'pattern'"),
         ("$.steps[2].validationCriteria[0].message", "is empty: write something"),
     ]  # fmt: skip
 
@@ -396,22 +393,24 @@ def test_strict_tells_of_an_expression_over_a_name(inside: str, expected: bool) 
 
 def test_errors_come_first_and_then_the_order_of_the_document() -> None:
     raw = document(
-        step("b", prompt="{{w}}", title=3),
-        step("a", guidance=[5, "{{v}}", 6]),
+        step("b", prompt="{{w}}"),
+        step("a", guidance=["{{v}}"], functionReferences=["f"]),
         step("a"),
         metaGuidance=["x" * 300],
-        nope=1,
+        functionDefinitions=[FUNCTION | {"name": "g"}] * 2,
     )
     assert [(each.level, each.path) for each in problems(raw)] == [
-        ("error", "$.steps[0].title"),
-        ("error", "$.steps[1].guidance[0]"),
-        ("error", "$.steps[1].guidance[2]"),
+        ("error", "$.steps[1].functionReferences[0]"),
         ("error", "$.steps[2].id"),
-        ("error", "$.nope"),
+        ("error", "$.functionDefinitions[1].name"),
         ("warning", "$.steps[0].prompt"),
-        ("warning", "$.steps[1].guidance[1]"),
+        ("warning", "$.steps[1].guidance[0]"),
         ("warning", "$.metaGuidance[0]"),
     ]
+    broken = document(step(title=3, guidance=[5, "v", 6]), step(), nope=1)
+    assert [each.path for each in problems(broken)] == [
+        "$.steps[0].title", "$.steps[0].guidance[0]", "$.steps[0].guidance[2]", "$.nope",
+    ]  # fmt: skip
 
 
 def test_a_repeated_id_is_that_of_the_first() -> None:
