@@ -219,11 +219,6 @@ def compacted(state: ContextState, saved: int, messages: int) -> ContextState:
     )
 
 
-def with_ratios(state: ContextState, ratio: float, opening_ratio: float) -> ContextState:
-    """With what is known by now of how estimates of this model turn out."""
-    return replace(state, ratio=ratio, opening_ratio=opening_ratio)
-
-
 def get_usage_stats(state: ContextState) -> dict[str, Any]:
     """The figures of a conversation, with what its tokens are used for; parts add up."""
     total = state.total_tokens
@@ -272,7 +267,7 @@ class ContextMeter:
             target=int(threshold * TARGET),
             per_token=characters_per_token(model),
         )
-        self.state = with_ratios(state, *calibrator.ratios(model))
+        self.state = self._calibrated(state)
 
     @property
     def tokens(self) -> int:
@@ -292,52 +287,37 @@ class ContextMeter:
         state = self.state
         if reply.last_usage is None:
             self._calibrator.learn(state.model, sample(state, reply.usage), state.reported is None)
-        counted = record(state, reply.context, reply.content)
-        self.state = with_ratios(counted, *self._calibrator.ratios(state.model))
+        self.state = self._calibrated(record(state, reply.context, reply.content))
         self.peak = max(self.peak, self.tokens)
 
     def make_room(
-        self, messages: Sequence[Message], step: str, writer: Writer | None
+        self, messages: Sequence[Message], step: str, writer: Writer | None = None
     ) -> tuple[list[Message], Compacted] | None:
-        """The messages compacted, and the event that tells of it; None when it is not worth it."""
-        room = make_room(messages, self.state, step, writer)
-        if room is None:
+        """The messages brought to the state's target, and the event that tells of it; None when
+        that is not worth it."""
+        before, per_token = self.state, self.state.characters_per_token
+        excess = int((before.total_tokens - before.target) * per_token)
+        deeper = int(before.target * per_token) // 3
+        length = size(messages)
+        goal = Goal(max(0, length - excess), batch=BATCH, deep=max(0, length - excess - deeper))
+        done = compact(messages, goal, writer=writer)
+        if not done.stages or not _is_worth(done, before):
             return None
-        self.state = room.state
-        return list(room.messages), room.event
+        saved = round((done.before - done.after) / before.per_token)
+        self.state = compacted(before, saved, len(done.messages))
+        return list(done.messages), _event(done, messages, before, self.state, step)
 
     def usage_event(self, step: str) -> ContextUpdated:
         """The event that tells how full it is."""
         return ContextUpdated(step, self.state.conversation, **get_usage_stats(self.state))
 
-
-@dataclass(frozen=True, slots=True)
-class CompactedThread:
-    """The thread as it goes on, and the event that tells of it."""
-
-    messages: tuple[Message, ...]
-    state: ContextState
-    event: Compacted
+    def _calibrated(self, state: ContextState) -> ContextState:
+        """With what is known by now of how estimates of this model turn out."""
+        ratio, opening_ratio = self._calibrator.ratios(state.model)
+        return replace(state, ratio=ratio, opening_ratio=opening_ratio)
 
 
-def make_room(
-    messages: Sequence[Message], state: ContextState, step: str, writer: Writer | None = None
-) -> CompactedThread | None:
-    """Compact a thread to its state's target, or None when that is not worth it."""
-    per_token = state.characters_per_token
-    excess = int((state.total_tokens - state.target) * per_token)
-    deeper = int(state.target * per_token) // 3
-    length = size(messages)
-    goal = Goal(max(0, length - excess), batch=BATCH, deep=max(0, length - excess - deeper))
-    done = compact(messages, goal, writer=writer)
-    if not done.stages or not _worth(done, state):
-        return None
-    saved = round((done.before - done.after) / state.per_token)
-    after = compacted(state, saved, len(done.messages))
-    return CompactedThread(done.messages, after, _event(done, messages, state, after, step))
-
-
-def _worth(done: Compaction, state: ContextState) -> bool:
+def _is_worth(done: Compaction, state: ContextState) -> bool:
     if state.share >= NEARLY_FULL:
         return True
     least = min(BATCH, (state.threshold - state.target) * state.characters_per_token)

@@ -1,10 +1,15 @@
-"""The token monitor: reported usage is the truth, and estimates learn from it."""
+"""The token monitor: reported usage is the truth, estimates learn from it, and room is made seldom,
+in one go, where it is worth what it costs the prompt cache."""
+
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from foundry.conversation.compaction.pipeline import size
 from foundry.conversation.context_meter import (
+    BATCH,
     KEPT,
     Calibration,
     Calibrator,
@@ -18,14 +23,8 @@ from foundry.conversation.context_meter import (
     record,
     sample,
 )
-from foundry.model.tokens import (
-    NEWEST,
-    OLDER,
-    characters,
-    characters_per_token,
-    estimate,
-)
 from foundry.schema.messages import Message, Reply, Usage, text_block
+from tests.conversation.test_compaction import call, looks, thread
 
 STATE = ContextState("c", "claude-opus-4-1", 1_000, 300, 200, 4.0)
 
@@ -136,25 +135,6 @@ def test_several_rounds_of_one_reply_cost_all_and_fill_the_window_with_the_last(
     assert meter.tokens == 900
 
 
-@pytest.mark.parametrize(
-    ("model", "expected"),
-    [
-        ("claude-opus-4-8", NEWEST),
-        ("claude-opus-4-7-20260401", NEWEST),
-        ("claude-sonnet-5-5", NEWEST),
-        ("us.anthropic.claude-haiku-5-5-v1:0", NEWEST),
-        ("claude-fable-5-2", NEWEST),
-        ("claude-opus-4-1-20250805", OLDER),
-        ("claude-sonnet-4-20250514", OLDER),
-        ("claude-sonnet-4-6", OLDER),
-        ("claude-3-5-sonnet-20241022", OLDER),
-        ("qwen3-coder:30b", OLDER),
-    ],
-)
-def test_the_newest_tokenizer_is_known_by_the_models_name(model, expected):
-    assert characters_per_token(model) == expected
-
-
 def test_releases_of_a_family_count_alike():
     names = ("claude-opus-4-1-20250805", "anthropic/claude-opus-4-1", "claude-opus-4-1@20250805",
              "us.anthropic.claude-opus-4-1-20250805-v1:0")  # fmt: skip
@@ -162,18 +142,36 @@ def test_releases_of_a_family_count_alike():
     assert model_family("claude-opus-4-8") != model_family("claude-opus-4-1")
 
 
-def test_length_is_what_a_model_reads():
-    image = {"type": "image", "source": {"type": "base64", "data": "A" * 500_000}}
-    thinking = {"type": "thinking", "thinking": "x" * 50, "signature": "s" * 9_000}
-    assert characters([thinking]) == 50
-    assert characters([image]) < 10_000
-    result = {"type": "tool_result", "tool_use_id": "t", "content": [text_block("x" * 90), image]}
-    assert 90 < characters([result]) < 10_000
-    assert characters("plain") == 5
+# -- making room -------------------------------------------------------------------------------
 
 
-def test_where_a_character_has_several_bytes_a_token_has_fewer_characters():
-    latin, chinese = text_block("word " * 200), text_block("\u6f22" * 1_000)
-    assert estimate([latin], 4.0) == 250
-    assert estimate([chinese], 4.0) == 750
-    assert estimate([text_block("\ud800")], 1.0) == 3  # a lone half of a pair, as tools may print
+def reported(tokens: int, messages: list[Message]) -> ContextMeter:
+    meter = ContextMeter("c", "m", 40_000, 8_000, Calibrator())
+    meter.state = replace(meter.state, per_token=4.0, messages=len(messages))
+    meter.count(Reply((), "end_turn", Usage(input_tokens=tokens)))
+    return meter
+
+
+def test_what_is_taken_out_is_a_batch_even_when_less_would_do():
+    messages = looks(40, 1_000)
+    meter = reported(8_001, messages)
+    room = meter.make_room(messages, "step")
+    assert room is not None
+    left, event = room
+    assert size(messages) - size(left) >= BATCH
+    assert event.stages.keys() == {"mask"}
+    assert event.tokens_before == 8_001
+    assert event.tokens_after == meter.tokens <= 8_001 - BATCH // 4 + 1
+    assert (meter.state.compactions, event.conversation) == (1, "c")
+
+
+def test_a_thread_stays_as_it_is_where_little_can_be_saved():
+    messages = thread(call(1, "look", {}, "x" * 2_000), call(2, "look", {"at": 2}, "y" * 9_000))
+    assert reported(8_001, messages).make_room(messages, "step") is None
+
+
+def test_when_the_window_is_nearly_full_every_little_helps():
+    messages = thread(call(1, "look", {}, "x" * 2_000), call(2, "look", {"at": 2}, "y" * 9_000))
+    room = reported(38_000, messages).make_room(messages, "step")
+    assert room is not None
+    assert room[1].stages == {"mask": 1}
