@@ -10,7 +10,7 @@ from foundry.report.terminal_safe import safe, safe_block
 from foundry.schema.permission import Answer, Question
 
 SHOWN_LINES = 60
-_WORDS = {"y": "yes", "yes": "yes", "n": "no", "no": "no", "a": "always", "always": "always",
+_ANSWERS = {"y": "yes", "yes": "yes", "n": "no", "no": "no", "a": "always", "always": "always",
           "e": "edit", "edit": "edit"}  # fmt: skip
 _PLAIN = {"yes": Answer(kind="yes"), "no": Answer(kind="no")}
 _COLOURS = {"+": "green", "-": "red", "@": "cyan"}
@@ -22,7 +22,7 @@ def ask_person(question: Question, source: TextIO | None = None) -> Answer | Non
     `source` is where they type (default: this process's own stdin); all else goes to stderr.
     """
     typed = source or sys.stdin
-    for line in lines(question):
+    for line in question_lines(question):
         click.echo(line, err=True)
     while True:
         click.echo(f"   Allow? [{'/'.join(choices(question))}] ", nl=False, err=True)
@@ -30,7 +30,7 @@ def ask_person(question: Question, source: TextIO | None = None) -> Answer | Non
         if not said:
             click.echo(err=True)
             return None
-        answer = _answer(_WORDS.get(said.strip().lower(), ""), question)
+        answer = _answer(_ANSWERS.get(said.strip().lower(), ""), question)
         if answer is not None:
             return answer
 
@@ -42,18 +42,18 @@ def choices(question: Question) -> tuple[str, ...]:
     return ("y", "n", *always, *edit)
 
 
-def lines(question: Question) -> list[str]:
+def question_lines(question: Question) -> list[str]:
     """The question: what would happen, why a person is asked, what `always` would mean."""
     head = f"{question.step} wants to use {question.tool}: {question.subject}"
     body = safe_block(question.shown).split("\n")
     shown = [_coloured(line, question) for line in body[:SHOWN_LINES]]
     if len(body) > SHOWN_LINES:
         shown.append(f"   [… {len(body) - SHOWN_LINES} more lines; edit shows them all …]")
-    told = ["", click.style(f"? {safe(head)}", bold=True), *shown]
+    rows = ["", click.style(f"? {safe(head)}", bold=True), *shown]
     if question.why:
-        told.append(click.style(f"   asked because {safe(question.why)}", dim=True))
-    told += [click.style(f"   always = {safe(each.told)}", dim=True) for each in question.always]
-    return told
+        rows.append(click.style(f"   asked because {safe(question.why)}", dim=True))
+    rows += [click.style(f"   always = {safe(each.told)}", dim=True) for each in question.always]
+    return rows
 
 
 def _coloured(line: str, question: Question) -> str:

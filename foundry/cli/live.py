@@ -18,11 +18,11 @@ from rich.text import Text
 
 from foundry.redact import redact, secret_values
 from foundry.report import details, units
-from foundry.report.lines import OK, Line
-from foundry.report.narrate import Lines, Narrator
+from foundry.report.lines import OK, Line, Lines
+from foundry.report.narrate import Narrator
 from foundry.report.render import cut, headings, show, styled
 from foundry.report.terminal_safe import safe
-from foundry.report.tool_lines import THINKS, act
+from foundry.report.tool_lines import THINKS, describe_call
 from foundry.schema.events import (
     ContextUpdated,
     Event,
@@ -213,11 +213,11 @@ class Panel:
         if step is None:
             return Group()
         width = self._console.width - 1
-        room = max(1, min(ROWS, self._console.height - BESIDE))
+        rows = max(1, min(ROWS, self._console.height - BESIDE))
         now = self._now(width)
-        above = [*(styled(line, width) for line in self._rows), *now][-room:]
+        above = [*(styled(line, width) for line in self._rows), *now][-rows:]
         self._spinner.text = self._status(step, width - 2)
-        below = [self._way(step, width)] if room > 1 and self._phases else []
+        below = [self._phase_line(step, width)] if rows > 1 and self._phases else []
         return Group(*above, self._spinner, *below)
 
     def _begin(self) -> None:
@@ -230,7 +230,7 @@ class Panel:
             return [styled(Line(f"retry in {left:.0f}s", tone="warn", indent=1), width)]
         if calling := self._calling:
             call, since = calling
-            mark, text = act(call)
+            mark, text = describe_call(call)
             running = units.duration(time.monotonic() - since)
             line = Line(redact(text, self._narrator.secrets), mark, "", "act", indent=1)
             return [styled(_steady(replace(line, rest=running)), width)]
@@ -251,9 +251,9 @@ class Panel:
         if step.conversation:
             parts += self._figures(wide=width >= WIDE)
         tail = Text().join(Text(" · ", "dim") + part for part in parts)
-        room = width - text.cell_len - tail.cell_len - 1
-        if room >= len("Look …"):
-            text += Text(" ") + cut(Text(_without_joints(safe(step.title))), room)
+        left = width - text.cell_len - tail.cell_len - 1
+        if left >= len("Look …"):
+            text += Text(" ") + cut(Text(_without_joints(safe(step.title))), left)
         return cut(text + tail, width)
 
     def _figures(self, *, wide: bool) -> list[Text]:
@@ -269,16 +269,16 @@ class Panel:
             figures.insert(2, Text(f"{units.tokens(self._tokens)} tokens"))
         return figures
 
-    def _way(self, step: StepStarted, width: int) -> Text:
+    def _phase_line(self, step: StepStarted, width: int) -> Text:
         """The phases: what is done, where it is, what is to come."""
-        way, done = Text("  "), step.phase in self._phases
+        line, done = Text("  "), step.phase in self._phases
         for phase in self._phases:
             if phase == step.phase:
-                way.append(f"{safe(phase)}  ", "bold")
+                line.append(f"{safe(phase)}  ", "bold")
                 done = False
             else:
-                way.append(f"{safe(phase)}{f' {OK}' if done else ''}  ", "dim")
-        return cut(way, width)
+                line.append(f"{safe(phase)}{f' {OK}' if done else ''}  ", "dim")
+        return cut(line, width)
 
 
 def _bar(share: float, style: str) -> Text:

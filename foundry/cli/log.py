@@ -39,23 +39,23 @@ def command(folder: Path, conversation: str, **options: Any) -> None:
     """What happened in the newest build in or beside DIR, line by line."""
     from foundry.engine.workspace import find
 
-    project, ask = find(folder), _asked(conversation, options)
-    if conversation and not (ask.wanted.single or ask.stats or ask.follow):
-        _print(([line] for line in _said(project, conversation, ask)), ask.count)
+    project, chosen = find(folder), _read_options(conversation, options)
+    if conversation and not (chosen.wanted.single or chosen.stats or chosen.follow):
+        _print(([line] for line in _conversation(project, conversation, chosen)), chosen.count)
         return
     logs = _logs(project)
-    if not ask.all_of_them:
+    if not chosen.all_of_them:
         logs = logs[-1:]
-    if ask.stats:
-        _stats(project, logs, ask)
-    elif ask.follow:
-        _follow(project, logs, ask)
+    if chosen.stats:
+        _stats(project, logs, chosen)
+    elif chosen.follow:
+        _follow(project, logs, chosen)
     else:
-        _print(_shown(_old(project, logs), ask), ask.count)
+        _print(_lines_by_event(_recorded(project, logs), chosen), chosen.count)
 
 
 @dataclass(frozen=True)
-class _Asked:
+class _Options:
     """The options, read."""
 
     wanted: "Wanted"
@@ -67,7 +67,7 @@ class _Asked:
     stats: bool
 
 
-def _asked(conversation: str, options: dict[str, Any]) -> _Asked:
+def _read_options(conversation: str, options: dict[str, Any]) -> _Options:
     from foundry.report.log_view import Wanted
     from foundry.report.units import moment
     from foundry.schema.base import now
@@ -84,7 +84,7 @@ def _asked(conversation: str, options: dict[str, Any]) -> _Asked:
         failures=options["failures"],
         text=options["text"],
     )
-    return _Asked(
+    return _Options(
         wanted,
         all_of_them=bool(options["everything"] or since or until or conversation),
         **{name: options[name] for name in ("follow", "count", "verbose", "as_json", "stats")},
@@ -115,7 +115,7 @@ def _logs(project: "Project") -> list[Path]:
     return found
 
 
-def _old(project: "Project", logs: Iterable[Path]) -> Iterator["Logged"]:
+def _recorded(project: "Project", logs: Iterable[Path]) -> Iterator["Logged"]:
     """The events of logs as they are now, and a note where something can't be read."""
     from foundry.report.replay import Reader, is_torn, whole_lines
     from foundry.store.lock import is_locked
@@ -125,28 +125,30 @@ def _old(project: "Project", logs: Iterable[Path]) -> Iterator["Logged"]:
         yield from reader.read(whole_lines(log))
         if is_torn(log) and not is_locked(project):
             reader.damaged += 1
-    _note(reader)
+    _report_damage(reader)
 
 
-def _note(reader: "Reader") -> None:
+def _report_damage(reader: "Reader") -> None:
     from foundry.report.units import counted
 
     if reader.damaged:
         click.echo(f"{counted(reader.damaged, 'damaged or torn line')} passed over", err=True)
 
 
-def _follow(project: "Project", logs: list[Path], ask: _Asked) -> None:
+def _follow(project: "Project", logs: list[Path], chosen: _Options) -> None:
     skip = 0
-    if ask.count is not None:
-        skip = max(0, sum(1 for _ in _shown(_old(project, logs), ask)) - ask.count)
+    if chosen.count is not None:
+        skip = max(
+            0, sum(1 for _ in _lines_by_event(_recorded(project, logs), chosen)) - chosen.count
+        )
     growing = _Growing(project, logs[-1])
 
     def events() -> Iterator["Logged"]:
-        yield from _old(project, logs[:-1])
+        yield from _recorded(project, logs[:-1])
         yield from growing.events()
 
     try:
-        for number, group in enumerate(_shown(events(), ask)):
+        for number, group in enumerate(_lines_by_event(events(), chosen)):
             if number >= skip:
                 _say(group)
     except KeyboardInterrupt:
@@ -175,24 +177,26 @@ class _Growing:
             if self.ended and isinstance(logged.event, Stats):
                 break
             self.ended = isinstance(logged.event, RunEnded)
-        _note(reader)
+        _report_damage(reader)
 
 
-def _shown(logged: Iterable["Logged"], ask: _Asked) -> Iterator[list[str]]:
+def _lines_by_event(logged: Iterable["Logged"], chosen: _Options) -> Iterator[list[str]]:
     """The lines of each event that is wanted."""
     from foundry.cli.output import ascii_line
     from foundry.report.log_view import Selection, log_lines
 
-    if not ask.as_json:
-        yield from log_lines(logged, ask.wanted, verbose=ask.verbose, dated=ask.all_of_them)
+    if not chosen.as_json:
+        yield from log_lines(
+            logged, chosen.wanted, verbose=chosen.verbose, dated=chosen.all_of_them
+        )
         return
-    selection = Selection(ask.wanted)
+    selection = Selection(chosen.wanted)
     for each in logged:
         if selection.takes(each):
             yield [ascii_line(each.data)]
 
 
-def _stats(project: "Project", logs: list[Path], ask: _Asked) -> None:
+def _stats(project: "Project", logs: list[Path], chosen: _Options) -> None:
     """What the wanted events came to; counted anew, since a killed process wrote no figures."""
     from foundry.cli.output import ascii_line
     from foundry.report.details import stats_rows
@@ -200,24 +204,24 @@ def _stats(project: "Project", logs: list[Path], ask: _Asked) -> None:
     from foundry.report.log_view import Selection
     from foundry.store.session_log import as_fields, stats_of
 
-    selection = Selection(ask.wanted)
-    stats = stats_of(each.event for each in _old(project, logs) if selection.takes(each))
-    if ask.as_json:
+    selection = Selection(chosen.wanted)
+    stats = stats_of(each.event for each in _recorded(project, logs) if selection.takes(each))
+    if chosen.as_json:
         _say([ascii_line(as_fields(stats))])
         return
     _say([plain(Line(text, label=name or " ")) for name, text in stats_rows(stats)])
 
 
-def _said(project: "Project", conversation: str, ask: _Asked) -> Iterator[str]:
+def _conversation(project: "Project", conversation: str, chosen: _Options) -> Iterator[str]:
     """A saved conversation; verbose shows long blocks whole."""
     from foundry.cli.output import ascii_line
     from foundry.report.log_view import conversation_lines
     from foundry.store.transcripts import find, read_transcript
 
     messages = read_transcript(find(project.conversations, conversation)).messages
-    if ask.as_json:
+    if chosen.as_json:
         return (ascii_line(message) for message in messages)
-    return conversation_lines(messages, whole=ask.verbose)
+    return conversation_lines(messages, whole=chosen.verbose)
 
 
 def _print(groups: Iterable[list[str]], count: int | None) -> None:
@@ -228,11 +232,7 @@ def _print(groups: Iterable[list[str]], count: int | None) -> None:
 
 
 def _say(lines: Iterable[str]) -> None:
-    """Lines; unlike a view it fails with the pipe, so that `foundry log -f | head` ends."""
-    import sys
+    from foundry.cli.output import say
 
-    from foundry.cli.output import Sink
-    from foundry.report.terminal_safe import encodable
-
-    for text in lines:
-        click.echo(encodable(text, Sink(sys.stdout).encoding))
+    for line in lines:
+        say(line)

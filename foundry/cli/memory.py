@@ -94,7 +94,7 @@ def _memory_of(folder: Path, *, make: bool = False) -> "ContextMemoryStore":
             f"there is no memory in {folder}",
             hint="A build makes one; `foundry memory import FILE` brings one along",
         )
-    return ContextMemoryStore(path, tell=lambda told: click.echo(f"note: {told}", err=True))
+    return ContextMemoryStore(path, tell=lambda note: click.echo(f"note: {note}", err=True))
 
 
 @command.command("search")
@@ -138,10 +138,11 @@ def show_entry(entry_id: str, as_json: bool, folder: Path) -> None:
 
         click.echo(to_line(entry))
         return
+    from foundry.cli.output import say
     from foundry.report.memory_view import entry_text
-    from foundry.report.terminal_safe import encodable, safe_block
+    from foundry.report.terminal_safe import safe_block
 
-    click.echo(encodable(safe_block(entry_text(entry)), sys.stdout.encoding))
+    say(safe_block(entry_text(entry)))
 
 
 def _entry(memory: "ContextMemoryStore", wanted: str) -> "MemoryEntry":
@@ -190,14 +191,16 @@ def stats(as_json: bool, folder: Path) -> None:
 
     with _memory_of(folder) as memory:
         found, path = memory.stats(), memory.path
-        told = int(len(accumulated(memory.past(""))) / CHARACTERS_PER_TOKEN)
+        prompt_tokens = int(len(accumulated(memory.past(""))) / CHARACTERS_PER_TOKEN)
     if as_json:
-        click.echo(json.dumps({**found.model_dump(mode="json"), "told_tokens": told}, indent=2))
+        click.echo(
+            json.dumps({**found.model_dump(mode="json"), "told_tokens": prompt_tokens}, indent=2)
+        )
         return
     from foundry.cli.output import show
     from foundry.report.memory_view import stats_view
 
-    show(stats_view(found, told, path))
+    show(stats_view(found, prompt_tokens, path))
 
 
 @command.command("export")

@@ -69,6 +69,14 @@ def shows_unicode(environment: Mapping[str, str]) -> bool:
     return "utf8" in chosen.lower().replace("-", "")
 
 
+def say(text: str, *, nl: bool = True) -> None:
+    """Print on our own stdout what its encoding holds.
+
+    Unlike a Sink it fails with the pipe, so that `foundry log -f | head` ends.
+    """
+    click.echo(encodable(text, Sink(sys.stdout).encoding), nl=nl)
+
+
 def ascii_line(value: Any) -> str:
     """JSON in pure ASCII, so that every pipe takes it and no terminal obeys it."""
     return json.dumps(value, default=str).replace("\x7f", "\\u007f")
@@ -97,4 +105,4 @@ def show(renderable: "RenderableType") -> None:
     with console.capture() as captured:
         console.print(renderable)
     for line in captured.get().splitlines():
-        click.echo(encodable(line.rstrip(), sys.stdout.encoding))
+        say(line.rstrip())

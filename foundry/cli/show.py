@@ -21,13 +21,13 @@ def command(artifact: str | None, folder: Path, raw: bool) -> None:
     artifact's exact text.
     """
     from foundry.engine.workspace import find
-    from foundry.report import artifacts as shelf
+    from foundry.report import artifacts
 
     project = find(folder)
     if artifact is None:
-        _list(shelf.items(project))
+        _list(artifacts.items(project))
         return
-    chosen = shelf.choose(project, artifact)
+    chosen = artifacts.choose(project, artifact)
     if len(chosen) > 1:
         _list(chosen)
         return
@@ -42,9 +42,10 @@ def _print(path: Path, name: str, *, raw: bool) -> None:
         return
     text = path.read_text(encoding="utf-8", errors="replace")
     if raw:
-        from foundry.report.terminal_safe import encodable, safe_block
+        from foundry.cli.output import say
+        from foundry.report.terminal_safe import safe_block
 
-        click.echo(encodable(safe_block(text), sys.stdout.encoding), nl=False)
+        say(safe_block(text), nl=False)
         return
     from foundry.cli.output import show
     from foundry.report.artifacts import artifact_view

@@ -119,19 +119,17 @@ def graph_workflow(document: str) -> None:
 
     GitHub, GitLab and many editors draw it in Markdown, between ```mermaid and ```.
     """
-    import sys
-
     from foundry.cli.documents import workflow_of
-    from foundry.report.terminal_safe import encodable
+    from foundry.cli.output import say
     from foundry.workflow.graph import graph
 
-    click.echo(encodable(graph(workflow_of(document)), sys.stdout.encoding), nl=False)
+    say(graph(workflow_of(document)), nl=False)
 
 
 TEMPLATE, TITLE = "my-workflow", "My workflow"
 """What the starting point calls itself."""
 
-WORDS = ("y", "n", "yes", "no", "on", "off", "true", "false", "null")
+NOT_TEXT = ("y", "n", "yes", "no", "on", "off", "true", "false", "null")
 """What is no text to some reader of YAML."""
 
 
@@ -145,12 +143,11 @@ def new(name: str, folder: Path) -> None:
     It shows a step, a condition, a loop, a function, validation, and what a step may say about
     how it is run. A file that exists is not overwritten.
     """
-    import sys
-
+    from foundry.cli.output import say
     from foundry.config import home, program
-    from foundry.report.terminal_safe import encodable, safe
+    from foundry.report.terminal_safe import safe
 
-    path = _written(_checked(name), folder)
+    path = _write_document(_free_id(name), folder)
     file, foundry = shlex.quote(str(path)), f"{program()} workflow"
     for line in (
         f"wrote    {path}",
@@ -159,10 +156,10 @@ def new(name: str, folder: Path) -> None:
         f"run      {foundry} run {file}",
         f"keep     in {home() / 'workflows'} it can be called by its name alone",
     ):
-        click.echo(encodable(safe(line), sys.stdout.encoding))
+        say(safe(line))
 
 
-def _checked(name: str) -> str:
+def _free_id(name: str) -> str:
     from foundry.errors import InputError
     from foundry.workflow.load import library
 
@@ -193,7 +190,7 @@ def _is_id(name: str) -> bool:
     return True
 
 
-def _written(name: str, folder: Path) -> Path:
+def _write_document(name: str, folder: Path) -> Path:
     from foundry.errors import InputError
     from foundry.workflow.load import BUILTIN
 
@@ -215,7 +212,7 @@ def _written(name: str, folder: Path) -> Path:
 
 def _scalar(text: str) -> str:
     """A text as YAML of any version reads it back: `2024` and `no` need quotes."""
-    return f"'{text}'" if text[0].isdigit() or text.lower() in WORDS else text
+    return f"'{text}'" if text[0].isdigit() or text.lower() in NOT_TEXT else text
 
 
 @command.command("validate")
@@ -295,24 +292,23 @@ def _unknown(raw: dict[str, Any], folder: Path, *, strict: bool) -> "Iterator[Pr
 
 
 def _say_result(file: str, problems: "tuple[Problem, ...]", *, valid: bool) -> None:
-    import sys
-
     from foundry.cli.documents import problem_lines
-    from foundry.report.terminal_safe import encodable, safe
+    from foundry.cli.output import say
+    from foundry.report.terminal_safe import safe
 
     for line in problem_lines(file, problems):
-        click.echo(encodable(line, sys.stdout.encoding))
+        say(line)
     if valid:
-        click.echo(encodable(safe(f"{file}: valid"), sys.stdout.encoding))
+        say(safe(f"{file}: valid"))
 
 
 def _say_result_as_json(file: str, problems: "tuple[Problem, ...]", *, valid: bool) -> None:
-    import json
     from dataclasses import asdict
 
+    from foundry.cli.output import ascii_line, say
+
     found = [asdict(each) for each in problems]
-    told = json.dumps({"file": file, "valid": valid, "problems": found})
-    click.echo(told.replace("\x7f", "\\u007f"))
+    say(ascii_line({"file": file, "valid": valid, "problems": found}))
 
 
 @command.command("schema")
@@ -343,17 +339,19 @@ def trace_workflow(document: str, context: str, patches: str | None) -> None:
     are any.
     """
     from foundry.cli.documents import workflow_of
+    from foundry.cli.output import ascii_line, say
     from foundry.errors import FoundryError
 
     try:
-        prepared = workflow_of(document), _context(context), _patches(patches)
+        prepared = workflow_of(document), _variables(context), _patches(patches)
     except FoundryError as error:
-        _say({"error": _described(error)})
+        say(ascii_line({"error": _error_fields(error)}))
         raise
-    _walk(*prepared)
+    _print_trace(*prepared)
 
 
-def _walk(workflow: "Workflow", context: Context, patches: Sequence[Context]) -> None:
+def _print_trace(workflow: "Workflow", context: Context, patches: Sequence[Context]) -> None:
+    from foundry.cli.output import ascii_line, say
     from foundry.errors import WorkflowError
     from foundry.report.terminal_safe import safe
     from foundry.workflow.replay import trace
@@ -361,18 +359,18 @@ def _walk(workflow: "Workflow", context: Context, patches: Sequence[Context]) ->
     line: Line = {}
     count = 0
     for line in trace(workflow, context, patches):
-        _say(line)
+        say(ascii_line(line))
         count += 1
     for warning in line.get("warnings", ()):
         click.echo(safe(f"warning: {warning}"), err=True)
     if unused := sum(map(bool, patches[count:])):
-        lines = "1 patch was" if unused == 1 else f"{unused} patches were"
-        click.echo(f"note: {lines} left over: the workflow ended before", err=True)
+        patches_were = "1 patch was" if unused == 1 else f"{unused} patches were"
+        click.echo(f"note: {patches_were} left over: the workflow ended before", err=True)
     if blocked := line.get("error"):
         raise WorkflowError(blocked["message"], hint=blocked["hint"])
 
 
-def _context(text: str) -> Context:
+def _variables(text: str) -> Context:
     from foundry.cli.documents import json_object, text_of
 
     given = text_of(text[1:], "the context") if text.startswith("@") else text
@@ -391,18 +389,11 @@ def _patches(file: str | None) -> list[Context]:
     ]
 
 
-def _described(error: "FoundryError") -> dict[str, Any]:
+def _error_fields(error: "FoundryError") -> dict[str, Any]:
     from foundry.errors import WorkflowError
 
     code = "invalid-workflow" if isinstance(error, WorkflowError) else "invalid-input"
     return {"code": code, "message": error.message, "step": None, "hint": error.hint}
-
-
-def _say(line: "Line") -> None:
-    """One line at once; it fails with the pipe, so that `foundry workflow trace … | head` ends."""
-    import json
-
-    click.echo(json.dumps(line).replace("\x7f", "\\u007f"))
 
 
 @command.command(

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 from foundry.report import units
-from foundry.report.lines import FAILED, NEUTRAL, OK, Line
-from foundry.report.tool_lines import LOOKS, THINKS, act, act_line, result_lines
+from foundry.report.lines import FAILED, NEUTRAL, OK, Line, Lines
+from foundry.report.tool_lines import LOOKS, THINKS, call_line, describe_call, result_lines
 from foundry.schema.events import (
     ContextUpdated,
     Event,
@@ -24,8 +24,6 @@ from foundry.schema.events import (
     TurnEnded,
 )
 
-Lines = tuple[Line, ...]
-
 ENDS_WELL = ("end_turn", "tool_use", "stop_sequence", "pause_turn", "")
 
 
@@ -35,7 +33,7 @@ def short(event: Event) -> Lines:
         case Reasoned():
             return thought(event.text)
         case ToolRan():
-            return (act_line(event),)
+            return (call_line(event),)
     return ()
 
 
@@ -83,11 +81,11 @@ def _turn(event: TurnEnded) -> Lines:
 
 
 def _ran(event: ToolRan) -> Lines:
-    return (act_line(event), *result_lines(event))
+    return (call_line(event), *result_lines(event))
 
 
 def _called(event: ToolStarted) -> Lines:
-    mark, text = act(event)
+    mark, text = describe_call(event)
     return (Line(text, mark, tone="act", indent=1, rest="called"),)
 
 
@@ -221,12 +219,12 @@ def round_line(event: Reflected) -> Line:
 
 def round_lines(event: Reflected) -> Lines:
     """A round with all that was thought in it."""
-    told = event.text.split("\n") if event.text else []
+    thoughts = event.text.split("\n") if event.text else []
     head = f"round {event.round}/{event.rounds}"
     first = f"{head} · {event.focus}" if event.focus else head
     parts = (_recalled(event), units.duration(event.seconds))
     rest = " · ".join(part for part in parts if part)
-    lines = (Line(line, tone="dim", indent=2, fit="wrap") for line in told if line.strip())
+    lines = (Line(line, tone="dim", indent=2, fit="wrap") for line in thoughts if line.strip())
     return (Line(first, THINKS, tone="dim", indent=1, rest=rest), *lines)
 
 

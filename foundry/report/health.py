@@ -1,4 +1,4 @@
-"""What a build needs of this machine: one check a function, each with the fix."""
+"""What `foundry doctor` looks at: what a build needs of this machine, each with the fix."""
 
 import json
 import os
@@ -29,64 +29,6 @@ from foundry.store.git.repository import Repository
 ANTHROPIC = "https://api.anthropic.com"
 SECONDS = 5.0
 MOST_BYTES = 1_000_000
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """What came back. `status` is None when nothing did; `models` as far as the server says."""
-
-    url: str
-    status: int | None
-    error: str = ""
-    models: tuple[str, ...] = ()
-
-
-class _NoRedirect(urllib.request.HTTPRedirectHandler):
-    """A redirect is an answer; following it could carry the key elsewhere."""
-
-    def redirect_request(self, *_args: Any, **_kwargs: Any) -> None:
-        return None
-
-
-def reach(base_url: str, timeout: float = SECONDS) -> Answer:
-    """Ask for the list of models; raises InputError for what is no web address."""
-    base = (base_url or ANTHROPIC).rstrip("/")
-    if urlsplit(base).scheme not in ("http", "https") or not urlsplit(base).hostname:
-        raise InputError(
-            f"{base!r} is not a web address", hint="For example http://localhost:11434"
-        )
-    request = urllib.request.Request(f"{base}/v1/models?limit=1000", headers=_headers(base))
-    opener = urllib.request.build_opener(_NoRedirect)
-    try:
-        with opener.open(request, timeout=timeout) as response:
-            return Answer(base, response.status, models=_models(response.read(MOST_BYTES)))
-    except urllib.error.HTTPError as error:
-        error.close()
-        return Answer(base, error.code)
-    except urllib.error.URLError as error:
-        return Answer(base, None, f"no connection ({error.reason})")
-    except (OSError, HTTPException) as error:
-        return Answer(base, None, f"no answer ({error or type(error).__name__})")
-
-
-def _headers(url: str) -> dict[str, str]:
-    headers = {"anthropic-version": "2023-06-01", "user-agent": "foundry-doctor"}
-    if key := os.environ.get("ANTHROPIC_API_KEY"):
-        headers["x-api-key"] = key
-    if needs_placeholder(url):
-        headers["x-api-key"] = PLACEHOLDER
-    if token := os.environ.get("ANTHROPIC_AUTH_TOKEN"):
-        headers["authorization"] = f"Bearer {token}"
-    return headers
-
-
-def _models(body: bytes) -> tuple[str, ...]:
-    try:
-        return tuple(str(each["id"]) for each in json.loads(body)["data"])
-    except (ValueError, KeyError, TypeError):
-        return ()
-
-
 OLDEST_PYTHON = (3, 11)
 OLDEST_GIT = (2, 30)
 LOW_DISK = 1_000_000_000
@@ -99,7 +41,7 @@ KEY_FIX = "check ANTHROPIC_API_KEY (or ANTHROPIC_AUTH_TOKEN): https://platform.c
 
 
 class Row(Value):
-    """One check: `fix` says what to do, empty where nothing is to be done."""
+    """What was found: `fix` says what to do, empty where nothing is to be done."""
 
     name: str
     state: Literal["ok", "warn", "fail"]
@@ -108,7 +50,7 @@ class Row(Value):
 
 
 def check_up(model: str, base_url: str, folder: Path) -> Iterator[Row]:
-    """Every check, as its result comes in."""
+    """Every row, as its result comes in."""
     yield python_row()
     yield git_row()
     yield home_row()
@@ -152,13 +94,13 @@ def identity_row(folder: Path) -> Row:
 
 def home_row() -> Row:
     """The person's own folder, where options, spending and patterns are kept."""
-    place = home()
+    path = home()
     try:
-        place.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=place):
-            return Row(name="home", state="ok", what=f"{place} is writable")
+        path.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=path):
+            return Row(name="home", state="ok", what=f"{path} is writable")
     except OSError as error:
-        what = f"cannot write in {place}: {error.strerror}"
+        what = f"cannot write in {path}: {error.strerror}"
         fix = "mend its permissions, or set FOUNDRY_HOME to a folder of yours"
         return Row(name="home", state="fail", what=what, fix=fix)
 
@@ -196,7 +138,7 @@ def model_row(model: str, base_url: str) -> Row:
         return Row(name="model", state="warn", what="no model to talk to", fix=NO_MODEL)
     try:
         require_loopback(base_url)
-        answer = reach(base_url or os.environ.get("ANTHROPIC_BASE_URL", ""))
+        answer = ping(base_url or os.environ.get("ANTHROPIC_BASE_URL", ""))
     except InputError as error:
         return Row(name="model", state="fail", what=error.message, fix=error.hint)
     return _judge(model, answer)
@@ -209,6 +151,62 @@ def gh_row() -> Row:
         what = "not installed; only --deploy to a new GitHub repository wants it"
         return Row(name="gh", state="ok", what=what)
     return Row(name="gh", state="ok", what=f"{found} (for --deploy to a new GitHub repository)")
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What came back. `status` is None when nothing did; `models` as far as the server says."""
+
+    url: str
+    status: int | None
+    error: str = ""
+    models: tuple[str, ...] = ()
+
+
+class _NoRedirect(urllib.request.HTTPRedirectHandler):
+    """A redirect is an answer; following it could carry the key elsewhere."""
+
+    def redirect_request(self, *_args: Any, **_kwargs: Any) -> None:
+        return None
+
+
+def ping(base_url: str, timeout: float = SECONDS) -> Answer:
+    """Ask for the list of models; raises InputError for what is no web address."""
+    base = (base_url or ANTHROPIC).rstrip("/")
+    if urlsplit(base).scheme not in ("http", "https") or not urlsplit(base).hostname:
+        raise InputError(
+            f"{base!r} is not a web address", hint="For example http://localhost:11434"
+        )
+    request = urllib.request.Request(f"{base}/v1/models?limit=1000", headers=_headers(base))
+    opener = urllib.request.build_opener(_NoRedirect)
+    try:
+        with opener.open(request, timeout=timeout) as response:
+            return Answer(base, response.status, models=_models(response.read(MOST_BYTES)))
+    except urllib.error.HTTPError as error:
+        error.close()
+        return Answer(base, error.code)
+    except urllib.error.URLError as error:
+        return Answer(base, None, f"no connection ({error.reason})")
+    except (OSError, HTTPException) as error:
+        return Answer(base, None, f"no answer ({error or type(error).__name__})")
+
+
+def _headers(url: str) -> dict[str, str]:
+    headers = {"anthropic-version": "2023-06-01", "user-agent": "foundry-doctor"}
+    if key := os.environ.get("ANTHROPIC_API_KEY"):
+        headers["x-api-key"] = key
+    if needs_placeholder(url):
+        headers["x-api-key"] = PLACEHOLDER
+    if token := os.environ.get("ANTHROPIC_AUTH_TOKEN"):
+        headers["authorization"] = f"Bearer {token}"
+    return headers
+
+
+def _models(body: bytes) -> tuple[str, ...]:
+    try:
+        return tuple(str(each["id"]) for each in json.loads(body)["data"])
+    except (ValueError, KeyError, TypeError):
+        return ()
 
 
 def _judge(model: str, answer: Answer) -> Row:

@@ -62,6 +62,9 @@ class Line:
         object.__setattr__(self, "rest", safe(self.rest))
 
 
+Lines = tuple[Line, ...]
+
+
 def plain(line: Line) -> str:
     """The line for a file: no colour, no padding to a width, nothing cut."""
     head = INDENT * line.indent + (f"{line.mark} " if line.mark else "")
@@ -70,14 +73,14 @@ def plain(line: Line) -> str:
     if line.figures is None:
         return text.rstrip()
     seconds, tokens, cost, context, commit = line.figures.cells()
-    told = (
+    figures = (
         seconds,
         tokens and f"{tokens} tokens",
         cost,
         context and f"context {context}",
         commit,
     )
-    return f"{text}  [{' · '.join(each for each in told if each)}]"
+    return f"{text}  [{' · '.join(each for each in figures if each)}]"
 
 
 def label_width(line: Line) -> int:

@@ -8,8 +8,8 @@ from typing import Any
 
 from foundry.report import units
 from foundry.report.details import ENDS_WELL
-from foundry.report.lines import Line, plain
-from foundry.report.narrate import Detail, Lines, Narrator
+from foundry.report.lines import Line, Lines, plain
+from foundry.report.narrate import Detail, Narrator
 from foundry.report.replay import Logged
 from foundry.report.terminal_safe import safe, safe_block
 from foundry.schema.base import strings
@@ -129,8 +129,8 @@ def log_lines(
         if wanted.text and not verbose:
             lines = _holding(lines, wanted.text)
         where = (narrator.label() or before) if wanted.single else ""
-        if told := stamped(each.at, lines, where=where, dated=dated):
-            yield told
+        if group := stamped(each.at, lines, where=where, dated=dated):
+            yield group
 
 
 def _detail(wanted: Wanted, *, verbose: bool) -> Detail:

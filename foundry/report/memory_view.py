@@ -35,19 +35,20 @@ def timeline_view(heads: Sequence[Head]) -> RenderableType:
             lines.append(Text(f"run {safe(run)}", "bold"))
         lines.append(
             Text.assemble(
-                (f"{head.ended:%m-%d %H:%M}  ", "dim"), head.id, f"  {safe(_place(head))}  ",
+                (f"{head.ended:%m-%d %H:%M}  ", "dim"), head.id,
+                f"  {safe(_step_and_turn(head))}  ",
                 (safe(head.summary), "dim"), no_wrap=True, overflow="ellipsis",
             )
         )  # fmt: skip
     return Group(*lines) if lines else Text("nothing happened", "dim")
 
 
-def stats_view(stats: MemoryStats, told: int, path: Path) -> RenderableType:
-    """Figures, a line each; `told` are the tokens that a conversation begins with."""
+def stats_view(stats: MemoryStats, prompt_tokens: int, path: Path) -> RenderableType:
+    """Figures, a line each; `prompt_tokens` are those that a conversation begins with."""
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, show_header=False)
     table.add_column(style="dim", no_wrap=True)
     table.add_column()
-    for name, value in _figures(stats, told, path):
+    for name, value in _figures(stats, prompt_tokens, path):
         table.add_row(name, value)
     return table
 
@@ -82,13 +83,13 @@ def _facts(entry: MemoryEntry) -> Iterator[str]:
     yield units.counted(entry.tokens, "token")
 
 
-def _figures(stats: MemoryStats, told: int, path: Path) -> Iterator[tuple[str, str]]:
+def _figures(stats: MemoryStats, prompt_tokens: int, path: Path) -> Iterator[tuple[str, str]]:
     yield "memory", str(path)
     runs = units.counted(stats.runs, "run")
     yield "entries", f"{stats.turns:,} turns and {stats.steps:,} steps of {runs}"
     yield "files touched", f"{stats.files:,}"
     yield "originals", f"{units.tokens(stats.original_tokens)} tokens"
-    for name, count in (("summaries", stats.summary_tokens), ("in a prompt", told)):
+    for name, count in (("summaries", stats.summary_tokens), ("in a prompt", prompt_tokens)):
         yield name, f"{units.tokens(count)} tokens{_saving(stats, count)}"
     sizes = (stats.original_bytes, stats.distinct_bytes, stats.stored_bytes)
     written, distinct, packed = map(units.size, sizes)
@@ -105,9 +106,9 @@ def _saving(stats: MemoryStats, tokens: int) -> str:
 
 
 def _where(head: Head) -> str:
-    return safe(f"{_place(head)}, run {head.run}, {head.ended:%Y-%m-%d %H:%M}")
+    return safe(f"{_step_and_turn(head)}, run {head.run}, {head.ended:%Y-%m-%d %H:%M}")
 
 
-def _place(head: Head) -> str:
+def _step_and_turn(head: Head) -> str:
     where = head.step or head.phase or "?"
     return f"{where} turn {head.turn}" if head.kind == "turn" else f"{where} (step)"

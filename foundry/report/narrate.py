@@ -10,7 +10,7 @@ from typing import Any, Literal
 from foundry.redact import redacted
 from foundry.report import details, units
 from foundry.report.details import QUIET, end_line, round_line, round_lines
-from foundry.report.lines import FAILED, NEUTRAL, OK, RESET, Figures, Line, Tone
+from foundry.report.lines import FAILED, NEUTRAL, OK, RESET, Figures, Line, Lines, Tone
 from foundry.report.run_lines import banner, ending, iteration_began, iteration_ended, part_ended
 from foundry.schema.events import (
     AttemptFailed,
@@ -30,7 +30,6 @@ from foundry.schema.events import (
     Waiting,
 )
 
-Lines = tuple[Line, ...]
 Detail = Literal["steps", "all", "heads", "everything"]
 """`steps`: what begins, ends and goes wrong; `all`: reasoning, calls and results as well;
 `everything`: also what follows from other lines; `heads`: of that a line for each event."""
@@ -78,8 +77,8 @@ class Narrator:
     def tell(self, event: Event) -> Lines:
         """The lines that an event is worth; often none."""
         event = self.clean(event)
-        if told := _WORDS.get(type(event)):
-            return told(self, event)
+        if method := _METHODS.get(type(event)):
+            return method(self, event)
         detailed = _DETAILS.get(self.detail)
         return detailed(event) if detailed else ()
 
@@ -205,7 +204,7 @@ class Narrator:
         return (Line(units.counted(phase.steps, "step"), NEUTRAL, phase.name, "strong", figures),)
 
 
-_WORDS: dict[type[Event], Callable[[Narrator, Any], Lines]] = {
+_METHODS: dict[type[Event], Callable[[Narrator, Any], Lines]] = {
     RunStarted: Narrator._run_started,
     StepStarted: Narrator._step_started,
     StepEnded: Narrator._step_ended,

@@ -16,7 +16,7 @@ STYLES = {
 }
 HEADINGS = ("time", "tokens", "cost", "ctx", "commit")
 WIDTHS = (7, 6, 7, 4, 7)
-ROOM = {79: (0, 1, 2, 3, 4), 56: (0, 3, 4), 0: (0, 3)}
+COLUMNS = {79: (0, 1, 2, 3, 4), 56: (0, 3, 4), 0: (0, 3)}
 """The columns that a terminal has room for, by its width."""
 
 GAP = "  "
@@ -44,9 +44,9 @@ def styled(line: Line, width: int) -> Text:
     if line.figures is None:
         return _with_rest(head, line, width)
     tail = figures(line.figures, width)
-    room = width - tail.cell_len - len(GAP)
-    head = cut(head, room)
-    head.pad_right(room - head.cell_len)
+    left = width - tail.cell_len - len(GAP)
+    head = cut(head, left)
+    head.pad_right(left - head.cell_len)
     return Text.assemble(head, GAP, tail)
 
 
@@ -57,8 +57,8 @@ def _with_rest(head: Text, line: Line, width: int) -> Text:
     )
     if line.fit != "cut":
         return head + rest
-    room = max(width - rest.cell_len, width // 2)
-    return cut(cut(head, room) + rest, width)
+    left = max(width - rest.cell_len, width // 2)
+    return cut(cut(head, left) + rest, width)
 
 
 def headings(width: int) -> Text:
@@ -80,7 +80,7 @@ def cut(text: Text, width: int) -> Text:
 
 
 def _columns(cells: tuple[str, ...], width: int) -> str:
-    chosen = next(columns for least, columns in ROOM.items() if width >= least)
+    chosen = next(columns for least, columns in COLUMNS.items() if width >= least)
     return GAP.join(f"{cells[n]:>{WIDTHS[n]}}" for n in chosen)
 
 

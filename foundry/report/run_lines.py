@@ -6,24 +6,22 @@ from pathlib import Path
 
 from foundry.config import program
 from foundry.report import units
-from foundry.report.lines import FAILED, NEUTRAL, OK, Line, Tone
+from foundry.report.lines import FAILED, NEUTRAL, OK, Line, Lines, Tone
 from foundry.schema.events import IterationEnded, IterationStarted, PartEnded, RunEnded, RunStarted
 from foundry.schema.run import Status
-
-Lines = tuple[Line, ...]
 
 PROSE = ("limits", "sandbox")
 """Rows that nobody copies: they may be wrapped."""
 
 UNCONFINED = {"process"}
-_WORDS = {
+_CONFINEMENT = {
     "process": "commands are bounded in time and output; files and network are not confined",
 }
 
 
 def confinement(level: str) -> str:
     """The level with what it does."""
-    return f"{level}: {_WORDS[level]}" if level in _WORDS else level
+    return f"{level}: {_CONFINEMENT[level]}" if level in _CONFINEMENT else level
 
 
 def banner(event: RunStarted) -> Lines:
@@ -57,7 +55,7 @@ MARKS: dict[str, tuple[str, Tone]] = {
 }
 
 
-def ending(event: RunEnded, resume: str = "") -> tuple[Line, ...]:
+def ending(event: RunEnded, resume: str = "") -> Lines:
     """The block that a run ends with; `resume` is the command that takes it up again."""
     rows = [
         *_facts(event),
@@ -77,7 +75,7 @@ def verdict(event: RunEnded) -> Line:
     return Line(f"{event.status}: {event.reason}", mark, tone=tone, fit="wrap")
 
 
-def short(event: RunEnded, resume: str = "") -> tuple[Line, ...]:
+def short(event: RunEnded, resume: str = "") -> Lines:
     """The ending for `--quiet`."""
     rows = [("place", event.place)]
     if event.status not in OVER:
@@ -85,9 +83,9 @@ def short(event: RunEnded, resume: str = "") -> tuple[Line, ...]:
     return (verdict(event), *(Line(text, label=label, fit="whole") for label, text in rows))
 
 
-def checkout(place: str, branch: str) -> str:
+def checkout(worktree: str, branch: str) -> str:
     """The checkout that a run's work tree stands beside, or nothing when it is the project."""
-    parent = Path(place).parent
+    parent = Path(worktree).parent
     if not branch or parent.suffix != ".foundry":
         return ""
     return str(parent.with_suffix(""))
@@ -150,13 +148,13 @@ ITERATION_MARKS: dict[str, tuple[str, Tone]] = {
 }
 
 
-def iteration_began(event: IterationStarted, told: Mapping[str, str]) -> Lines:
-    """Why an iteration is set up as it is, as far as that was not `told` before."""
+def iteration_began(event: IterationStarted, before: Mapping[str, str]) -> Lines:
+    """Why an iteration is set up as it is, as far as `before`, the last one's reasons, differs."""
     lines = [
         Line(f"{name} {why}" if name == "threshold" else f"{name}: {why}", tone="dim", indent=1,
              fit="wrap")
         for name, why in event.reasons.items()
-        if told.get(name) != why
+        if before.get(name) != why
     ]  # fmt: skip
     if event.parts:
         side = f"{len(event.parts)} side by side: {'; '.join(event.parts)}"

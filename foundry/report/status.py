@@ -237,10 +237,10 @@ def _last_words(project: Project) -> list[Logged]:
 
 def _activity(logged: list[Logged], last: Entry) -> str:
     """The last thing that happened, in the words of the log."""
-    narrator, told = Narrator(detail="all"), ""
+    narrator, last_line = Narrator(detail="all"), ""
     for each in logged:
         lines = [line for line in narrator.tell(each.event) if line.text]
         if lines and not isinstance(each.event, Stats):
             first = lines[0]
-            told = f"{first.label}: {first.text}" if first.label else first.text
-    return told or f"{last.kind} {getattr(last, 'step', '')}".strip()
+            last_line = f"{first.label}: {first.text}" if first.label else first.text
+    return last_line or f"{last.kind} {getattr(last, 'step', '')}".strip()

@@ -4,12 +4,12 @@ import re
 from collections.abc import Callable
 
 from foundry.report import units
-from foundry.report.lines import FAILED, OK, Line
+from foundry.report.lines import FAILED, OK, Line, Lines
 from foundry.schema.events import ToolRan, ToolStarted
 
 THINKS = "💭"
 LOOKS = "🔍"
-_ACTS = {
+_MARKS_AND_VERBS = {
     "search_text": (LOOKS, "search"),
     "list_files": (LOOKS, "list"),
     "recall_context": (LOOKS, "recall"),
@@ -27,26 +27,26 @@ _SIZE = re.compile(r"\(([\d,]+ bytes)(?: before, ([\d,]+) now)?\)")
 _EDITED = re.compile(r" at (lines? .+?)\.$")
 
 
-def act(call: ToolStarted | ToolRan) -> tuple[str, str]:
+def describe_call(call: ToolStarted | ToolRan) -> tuple[str, str]:
     """The mark and the words of a call: `("📖", "read src/a.py")`."""
-    mark, verb = _ACTS.get(call.tool, (_OTHER, call.tool))
+    mark, verb = _MARKS_AND_VERBS.get(call.tool, (_OTHER, call.tool))
     subject = repr(call.subject) if call.tool == "search_text" else call.subject
     return mark, f"{verb} {subject}".rstrip()
 
 
-def act_line(ran: ToolRan, indent: int = 1) -> Line:
+def call_line(ran: ToolRan, indent: int = 1) -> Line:
     """A call with what came of it."""
-    mark, text = act(ran)
+    mark, text = describe_call(ran)
     parts = (outcome(ran), units.duration(ran.seconds) if ran.seconds >= 0.05 else "")
     rest = " · ".join(part for part in parts if part)
     return Line(text, mark, tone="bad" if ran.error else "act", indent=indent, rest=rest)
 
 
-def result_lines(ran: ToolRan, indent: int = 2) -> tuple[Line, ...]:
+def result_lines(ran: ToolRan, indent: int = 2) -> Lines:
     """What a call answered, under its line."""
     lines = ran.result.split("\n")
-    told_already = ("write_file", "edit_file", "submit", "note")
-    if (len(lines) == 1) if ran.error else (ran.tool in told_already):
+    shown_by_call = ("write_file", "edit_file", "submit", "note")
+    if (len(lines) == 1) if ran.error else (ran.tool in shown_by_call):
         return ()
     if ran.tool == "run_command" and not ran.error:
         lines = lines[:-1]  # the last one is the verdict, which its own line tells
@@ -109,5 +109,5 @@ def _last(ran: ToolRan) -> str:
 
 def _trimmed(lines: list[str]) -> list[str]:
     """Without the empty lines at both ends."""
-    told = [number for number, line in enumerate(lines) if line.strip()]
-    return lines[told[0] : told[-1] + 1] if told else []
+    filled = [number for number, line in enumerate(lines) if line.strip()]
+    return lines[filled[0] : filled[-1] + 1] if filled else []

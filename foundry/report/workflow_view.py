@@ -45,10 +45,10 @@ def list_view(rows: Sequence[Row]) -> RenderableType:
     table.add_column("", style="dim")
     for row in rows:
         size = ("", "") if row.problem else (str(row.steps), str(row.loops))
-        told = Text(safe(row.problem), "red") if row.problem else Text(safe(row.description))
-        told.no_wrap, told.overflow = True, "ellipsis"
+        about = Text(safe(row.problem), "red") if row.problem else Text(safe(row.description))
+        about.no_wrap, about.overflow = True, "ellipsis"
         cells = (row.id, row.version, row.origin, *size)
-        table.add_row(*(Text(safe(cell)) for cell in cells), told)
+        table.add_row(*(Text(safe(cell)) for cell in cells), about)
     return table
 
 
@@ -114,7 +114,7 @@ def _of_step(workflow: Workflow, loop: LoopStep | None, step: Step) -> Iterator[
 
 
 def _run(step: Step) -> Iterator[str]:
-    """What the document says about how the step is run; defaults are not told."""
+    """What the document says about how the step is run; defaults are left out."""
     said = step.model_fields_set
     for name in ("action", "template", "role", "contract"):
         if name in said:

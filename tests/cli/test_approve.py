@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from foundry.cli.approve import lines
+from foundry.cli.approve import question_lines
 from foundry.schema.permission import Answer, Effect, Question, Rule
 
 COMMAND = Question(
@@ -112,7 +112,7 @@ def test_what_is_shown_is_harmless_and_not_endless():
     question = COMMAND.model_copy(
         update={"subject": "a\x1b[2Jb", "shown": "\x1b]0;x\x07\n" + "line\n" * 500}
     )
-    told = "\n".join(lines(question))
+    told = "\n".join(question_lines(question))
     assert "\x1b[2J" not in told
     assert "\x1b]0" not in told
     assert "more lines; edit shows them all" in told

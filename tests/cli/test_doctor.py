@@ -15,7 +15,7 @@ from click.testing import CliRunner
 from foundry.cli.doctor import command
 from foundry.config import DEFAULT_MODEL
 from foundry.report import health
-from foundry.report.health import reach
+from foundry.report.health import ping
 
 
 @contextmanager
@@ -141,7 +141,7 @@ def test_what_a_server_says(status: int, body: str, state: str, words: str) -> N
 def test_the_key_goes_to_the_server_and_nowhere_else(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ANTHROPIC_API_KEY", "k")
     with server(200, models()) as (other, elsewhere), server(307, "", other) as (url, asked):
-        answer = reach(f"{url}/")
+        answer = ping(f"{url}/")
     assert answer.status == 307
     assert [(each["path"], each["x-api-key"]) for each in asked] == [("/v1/models?limit=1000", "k")]
     assert elsewhere == []
@@ -164,7 +164,7 @@ def test_a_server_that_is_not_there_fails() -> None:
 
 def test_a_server_that_says_nothing_is_given_up() -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
-        answer = reach(f"http://127.0.0.1:{silent.getsockname()[1]}", timeout=0.2)
+        answer = ping(f"http://127.0.0.1:{silent.getsockname()[1]}", timeout=0.2)
     assert answer.status is None
     assert "timed out" in answer.error
 
@@ -180,7 +180,7 @@ def test_something_that_speaks_no_http_is_no_answer() -> None:
 
         thread = threading.Thread(target=greet)
         thread.start()
-        answer = reach(f"http://127.0.0.1:{odd.getsockname()[1]}")
+        answer = ping(f"http://127.0.0.1:{odd.getsockname()[1]}")
         thread.join()
     assert answer.status is None
     assert answer.error
