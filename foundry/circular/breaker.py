@@ -18,11 +18,10 @@ plays no part; what the harness measured does:
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from itertools import chain
 
 from foundry.circular.diff_stats import grew, hides_failures, shrank
-from foundry.circular.failures import extent, is_opaque, steady
-from foundry.circular.metrics import gains, ledger, work
+from foundry.circular.failures import steady
+from foundry.circular.metrics import balances, gains, work
 from foundry.circular.schema import Failure, IterationState
 
 ITERATIONS = 3
@@ -116,7 +115,7 @@ def _same_failures(states: Sequence[IterationState], k: int) -> Trip | None:
     last = states[-k - 1 :]
     if len(last) <= k or not all(state.failures for state in last):
         return None
-    if any(entry.gain or entry.found for entry in ledger(states)[-k:]):
+    if any(each.gain or each.found for each in balances(states)[-k:]):
         return None
     if _may_move(states, k, _by_check(last).values()):
         return None
@@ -124,7 +123,7 @@ def _same_failures(states: Sequence[IterationState], k: int) -> Trip | None:
     failing = [each for f in last[-1].failures for each in (f.ids or (f.check,))]
     what = (
         f"in iterations {_range(numbers)} nothing that fails was mended for the first time; "
-        f"failures left: {sum(map(extent, last[-1].failures))}, {_some(failing)}"
+        f"failures left: {sum(each.extent for each in last[-1].failures)}, {_some(failing)}"
     )
     return Trip(TripKind.SAME_FAILURES, what, numbers, _ADVICE_FAILURES)
 
@@ -178,7 +177,7 @@ def _may_move(
     states: Sequence[IterationState], k: int, checks: Iterable[Sequence[Failure]]
 ) -> bool:
     """Whether the code changes in a way that no failing check could show."""
-    opaque = [failures for failures in checks if all(map(is_opaque, failures))]
+    opaque = [failures for failures in checks if all(each.is_opaque for each in failures)]
     if any(all(failure.cut for failure in failures) for failures in opaque):
         return any(state.change.substantive for state in states[-k:])
     return _moves_on(states, k) and any(map(_cannot_tell, opaque))
@@ -194,7 +193,7 @@ def _are_the_task(states: Sequence[IterationState], k: int) -> bool:
     """Whether comments, formatting or documents are what the run is about, as far as shows."""
     last = states[-k:]
     checks = _by_check(last).values()
-    if not all(map(is_opaque, chain.from_iterable(checks))):
+    if not all(each.is_opaque for failures in checks for each in failures):
         return False  # figures that did not move
     if any(len({each.digest for each in said} - {""}) == k for said in checks):
         return True

@@ -22,7 +22,6 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import PurePosixPath
 
-from foundry.circular.failures import extent
 from foundry.circular.schema import ChangeSummary, IterationState
 
 Skeleton = tuple[tuple[str, ...], ...]
@@ -419,4 +418,4 @@ def _comparable(state: IterationState, before: IterationState) -> bool:
 
 
 def _failing(state: IterationState) -> int:
-    return sum(extent(failure) for failure in state.failures)
+    return sum(failure.extent for failure in state.failures)

@@ -57,16 +57,6 @@ def reported(claims: Iterable[str]) -> tuple[Issue, ...]:
     return tuple(Issue(id=key, description=issues[key]) for key in reversed(issues))
 
 
-def extent(failure: Failure) -> int:
-    """How many issues a failing check stands for, as far as it tells."""
-    return len(failure.ids) or failure.count or 1
-
-
-def is_opaque(failure: Failure) -> bool:
-    """Whether a check says only that it fails, and neither what nor how much."""
-    return not failure.ids and failure.count is None
-
-
 def _failure(check: CheckResult) -> Failure:
     if check.status == "not_run":
         return Failure(check=check.name, digest=NOT_RUN)
@@ -127,7 +117,7 @@ def _issues(some: Mapping[str, Failure], others: Mapping[str, Failure]) -> Itera
 
 
 def _whole(failure: Failure) -> Iterable[Issue]:
-    return _tests(failure.ids) if failure.ids else (_check(failure.check, extent(failure)),)
+    return _tests(failure.ids) if failure.ids else (_check(failure.check, failure.extent),)
 
 
 def _tests(ids: Iterable[str]) -> tuple[Issue, ...]:

@@ -7,55 +7,68 @@ and the spending of the conversations become those of one iteration.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
 
-from foundry.circular.failures import issues_between, read_failures
+from foundry.circular.failures import issues_between, read_failures, steady
 from foundry.circular.history import states_of
 from foundry.circular.measure import failures_before
-from foundry.circular.partitions import merged
-from foundry.circular.schema import Failure, IterationState, PartitionReport, Report
+from foundry.circular.schema import Failure, IterationReason, PartitionReport, Report, Verdict
 from foundry.conversation.brief import Outcome
 from foundry.engine.checks import checked
 from foundry.engine.step_context import StepContext
 from foundry.schema.journal import Spend, Thought
 from foundry.schema.messages import Usage
 
-Said = tuple[PartitionReport, Report | None]
-"""A conversation: what became of its work, and what it reported, if anything can be kept."""
 
+def joint_report(ends: Sequence[tuple[PartitionReport, Report | None]], reason: str) -> Report:
+    """The report of an iteration from what became of each conversation, and what it reported.
 
-def together(said: Sequence[Said], reason: str, at: datetime) -> Report:
-    """The report of the iteration; raises ValueError where none of them reported anything.
-
-    What is not in the result was not resolved: it is left to do.
+    None of what is not in the result was resolved: it is left to do. At least one has to have
+    reported something; `reason` says why there were several.
     """
-    reports = [report for _, report in said if report]
-    whole = merged(1, [_state(report, at) for report in reports]).state
-    kept = [report for told, report in said if told.merged and report]
-    left = [f"{told.title}: {told.why}" for told, _ in said if not told.merged]
-    endings = dict.fromkeys(told.ending for told, _ in said)
+    reports = [report for _, report in ends if report]
+    kept = [report for part, report in ends if part.merged and report]
+    left = [f"{part.title}: {part.why}" for part, _ in ends if not part.merged]
+    endings = dict.fromkeys(part.ending for part, _ in ends)
+    worst = _joint_reason(reports)
     return reports[0].model_copy(
         update={
-            "ending": next(iter(endings)) if len(endings) == 1 else whole.reason,
-            "reason": whole.reason,
-            "verdict": "more" if left else whole.verdict,
+            "ending": next(iter(endings)) if len(endings) == 1 else worst,
+            "reason": worst,
+            "verdict": "more" if left else _joint_verdict(reports),
             "evidence": "\n".join(
-                f"{told.title}: {report.evidence or report.said}" for told, report in said if report
+                f"{part.title}: {report.evidence or report.said}" for part, report in ends if report
             ),
             "said": "\n".join(report.said for report in reports if report.said),
-            "remaining": (*_all(report.remaining for report in kept), *left),
-            "resolved": _all(report.resolved for report in kept),
-            "found": _all(report.found for report in reports),
-            "parts_done": _all(report.parts_done for report in kept),
-            "errors": whole.errors,
+            "remaining": (*_union(report.remaining for report in kept), *left),
+            "resolved": _union(report.resolved for report in kept),
+            "found": _union(report.found for report in reports),
+            "parts_done": _union(report.parts_done for report in kept),
+            "errors": steady(_union(report.errors for report in reports)),
             "reasons": {**reports[0].reasons, "partitions": reason},
             "proposal": next((report.proposal for report in kept if report.proposal), None),
-            "partitions": tuple(told for told, _ in said),
+            "partitions": tuple(part for part, _ in ends),
         }
     )
 
 
-def joint(outcomes: Sequence[Outcome], more: Sequence[Spend] = ()) -> Outcome:
+def _joint_reason(reports: Sequence[Report]) -> IterationReason:
+    """The most alarming of the reasons."""
+    order: tuple[IterationReason, ...] = ("interrupted", "error", "limit", "threshold")
+    reasons = {report.reason for report in reports}
+    return next((each for each in order if each in reasons), "completion")
+
+
+def _joint_verdict(reports: Sequence[Report]) -> Verdict | None:
+    """Done when all are; blocked when nobody can go on; else there is more to do."""
+    verdicts = {report.verdict for report in reports}
+    if None in verdicts:
+        return None if len(verdicts) == 1 else "more"
+    if "more" in verdicts:
+        return "more"
+    return "blocked" if "blocked" in verdicts else "done"
+
+
+def joint_outcome(outcomes: Sequence[Outcome], more: Sequence[Spend] = ()) -> Outcome:
     """The outcome of all: what they spent in sum, and the fullest of their windows.
 
     `more` was spent by those that came to no outcome.
@@ -84,17 +97,7 @@ def joint(outcomes: Sequence[Outcome], more: Sequence[Spend] = ()) -> Outcome:
     return replace(whole, submission=None, known="")
 
 
-def _state(report: Report, at: datetime) -> IterationState:
-    return IterationState(
-        number=1,
-        started_at=at,
-        reason=report.reason,
-        verdict=report.verdict,
-        errors=report.errors,
-    )
-
-
-def _all(several: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
+def _union(several: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(each for some in several for each in some))
 
 

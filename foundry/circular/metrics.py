@@ -11,13 +11,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from foundry.circular.diff_stats import hides_failures
-from foundry.circular.failures import extent
 from foundry.circular.schema import (
-    CompletionStatus,
     Issue,
     IterationState,
     IterationStatus,
-    ProgressState,
 )
 from foundry.schema.base import Value
 
@@ -29,7 +26,7 @@ NEARLY = 0.99
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class Balance:
     """What one iteration did to the known issues, each counted the first time only."""
 
     gain: int
@@ -94,10 +91,10 @@ def counted(issues: Sequence[Issue]) -> int:
 
 def gains(history: Sequence[IterationState]) -> tuple[int, ...]:
     """The gain of every iteration, in the order of the history."""
-    return tuple(each.gain for each in ledger(history))
+    return tuple(each.gain for each in balances(history))
 
 
-def ledger(history: Sequence[IterationState]) -> tuple[Entry, ...]:
+def balances(history: Sequence[IterationState]) -> tuple[Balance, ...]:
     """What every iteration gained and found, in the order of the history."""
     return (_measured if is_measured(history) else _claimed)(history)
 
@@ -125,22 +122,9 @@ def completion(history: Sequence[IterationState]) -> float:
     return resolved / (resolved + left) if resolved + left else 0.0
 
 
-def progress_state(
-    history: Sequence[IterationState],
-    total: int,
-    *,
-    current: IterationState | None = None,
-    status: CompletionStatus = "in_progress",
-) -> ProgressState:
-    """How far a run is that may have `total` iterations; whole only when `status` says so."""
-    overall = 1.0 if status == "complete" else min(completion(history), NEARLY)
-    return ProgressState(
-        total_iterations=total,
-        completed_iterations=tuple(history),
-        current_iteration=current,
-        overall_progress=round(overall, 4),
-        completion_status=status,
-    )
+def overall_progress(history: Sequence[IterationState], *, complete: bool = False) -> float:
+    """The share of the known issues that is resolved; 1 only where the end is verified."""
+    return 1.0 if complete else round(min(completion(history), NEARLY), 4)
 
 
 def final_metrics(history: Sequence[IterationState], status: IterationStatus) -> CircularMetrics:
@@ -178,20 +162,20 @@ def _row(state: IterationState, gain: int) -> IterationMetrics:
     )
 
 
-def _measured(history: Sequence[IterationState]) -> tuple[Entry, ...]:
+def _measured(history: Sequence[IterationState]) -> tuple[Balance, ...]:
     fixed: set[str] = set()
     found: set[str] = set()
-    marks: dict[str, _Mark] = {}
+    levels: dict[str, _Level] = {}
     result = []
     before: IterationState | None = None
     for state in history:
         tests = {each.id for each in _of(state.issues_resolved, "test")} - fixed
         new = {each.id for each in _of(state.issues_discovered, "test")} - found
-        steps = [marks.setdefault(name, _Mark()).move(by) for name, by in _net(state).items()]
+        steps = [levels.setdefault(name, _Level()).move(by) for name, by in _net(state).items()]
         gain = len(tests) + sum(max(0, -step) for step in steps)
         more = len(new) + sum(max(0, step) for step in steps)
         hidden = state.kind == "doubt" or hides_failures(state, before)
-        result.append(Entry(0 if hidden else gain, more))
+        result.append(Balance(0 if hidden else gain, more))
         fixed |= tests
         found |= new
         before = state if state.kind == "work" else before
@@ -199,8 +183,8 @@ def _measured(history: Sequence[IterationState]) -> tuple[Entry, ...]:
 
 
 @dataclass(slots=True)
-class _Mark:
-    """The level of a check that only counts, against the beginning, between its marks."""
+class _Level:
+    """The level of a check that only counts, against the beginning: now, lowest and highest."""
 
     level: int = 0
     low: int = 0
@@ -229,14 +213,14 @@ def _net(state: IterationState) -> Counter[str]:
     return net
 
 
-def _claimed(history: Sequence[IterationState]) -> tuple[Entry, ...]:
+def _claimed(history: Sequence[IterationState]) -> tuple[Balance, ...]:
     known: set[str] = set()
     trees: set[str] = set()
     result = []
     for state in history:
         claims = {issue.id for issue in state.issues_resolved} - known
         counts = state.kind == "work" and state.change.substantive and state.tree not in trees
-        result.append(Entry(len(claims) if counts else 0))
+        result.append(Balance(len(claims) if counts else 0))
         known |= claims
         trees.add(state.tree)
     return tuple(result)
@@ -267,7 +251,7 @@ def _open(history: Sequence[IterationState]) -> int:
     if not history:
         return 0
     if is_measured(history):
-        return sum(extent(failure) for failure in history[-1].failures)
+        return sum(failure.extent for failure in history[-1].failures)
     said = {issue.id for issue in history[-1].issues_discovered}
     done = {issue.id for state in history for issue in state.issues_resolved}
     return len(said - done)

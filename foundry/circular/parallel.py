@@ -13,7 +13,7 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
 
 from foundry.circular.history import MARK, PARTITION, assignment_of
-from foundry.circular.merge import joint, merge, together
+from foundry.circular.merge import joint_outcome, joint_report, merge
 from foundry.circular.partitions import Partition, Partitioning, alone, done_parts, partitions
 from foundry.circular.prompt_values import announce
 from foundry.circular.schema import Mark, PartitionReport, Report
@@ -235,13 +235,13 @@ def _put_together(ctx: StepContext, ends: Sequence[Side], reason: str) -> Perfor
     for end, part in zip(ends, told, strict=True):
         _noted(ctx, end, part, known)
         put_away(ctx.repository, end.aside)
-    outcome = joint(outcomes, [end.spend for end in ends if not end.done])
+    outcome = joint_outcome(outcomes, [end.spend for end in ends if not end.done])
     contract = next(end.done.contract for end in ends if end.done)
     if not any(reports.values()):
         return Performed(outcome, Evidence(), contract)
     evidence = gates.committable(ctx)
     said = [(part, reports[part.id]) for part in told]
-    result = worked(ctx, together(said, reason, ctx.start.at), evidence)
+    result = worked(ctx, joint_report(said, reason), evidence)
     return Performed(replace(outcome, reason="submitted"), evidence, contract, (result, evidence))
 
 

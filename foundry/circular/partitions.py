@@ -13,20 +13,13 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 
-from foundry.circular.failures import steady
 from foundry.circular.history import assignment_of, last_mark, mark_of
 from foundry.circular.schema import (
     BaseContext,
-    ChangeSummary,
-    Issue,
-    IterationReason,
-    IterationState,
-    IterationStatus,
     Mark,
     Part,
     PartitionReport,
     Report,
-    Verdict,
 )
 from foundry.permission.globs import covers
 from foundry.schema.journal import Entry
@@ -37,6 +30,7 @@ _GLOB = re.compile(
     re.MULTILINE,
 )
 _PATH = re.compile(r"`([\w.-]+(?:/[\w.*-]+)+/?|[\w-]+\.\w+)`")
+_WORD = re.compile(r"[\w./-]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,14 +54,6 @@ class Partitioning:
 
     partitions: tuple[Partition, ...]
     reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class Merge:
-    """What the partitions of one round come to, and the files that several of them changed."""
-
-    state: IterationState
-    conflicts: tuple[str, ...]
 
 
 def partitions(
@@ -103,37 +89,6 @@ def parts_of(context: BaseContext | None, prompt: str) -> tuple[tuple[Part, ...]
         return _named(open_items, [_PATH.findall(text) for text in open_items]), "the checklist"
     globs = list(dict.fromkeys(_GLOB.findall(prompt)))
     return _named(globs, [[glob] for glob in globs]), "the paths of the prompt"
-
-
-def merged(number: int, states: Sequence[IterationState]) -> Merge:
-    """One iteration from those of all partitions, before their work was merged and checked.
-
-    Checks, failures, tree and commit are those of no partition: they have to be taken anew.
-    """
-    if not states:
-        raise ValueError("there is no partition to merge")
-    ended = [state.ended_at for state in states if state.ended_at is not None]
-    costs = [state.cost_usd for state in states if state.cost_usd is not None]
-    state = IterationState(
-        number=number,
-        started_at=min(each.started_at for each in states),
-        ended_at=max(ended) if len(ended) == len(states) else None,
-        model=_common(each.model for each in states),
-        threshold=max(each.threshold for each in states),
-        prompt_version=max(each.prompt_version for each in states),
-        files_modified=_union(each.files_modified for each in states),
-        issues_resolved=_issues(each.issues_resolved for each in states),
-        issues_discovered=_issues(each.issues_discovered for each in states),
-        tokens=sum(each.tokens for each in states),
-        cost_usd=sum(costs) if len(costs) == len(states) else None,
-        peak_context=max(each.peak_context for each in states),
-        reason=_reason(states),
-        verdict=_verdict(states),
-        status=_status(states),
-        change=sum((each.change for each in states), start=ChangeSummary()),
-        errors=steady(error for each in states for error in each.errors),
-    )
-    return Merge(state, _conflicts(states))
 
 
 def _named(titles: Sequence[str], paths: Sequence[Sequence[str]]) -> tuple[Part, ...]:
@@ -190,45 +145,6 @@ def _partition(parts: Sequence[Part]) -> Partition:
 
 def _union(several: Iterable[Iterable[str]]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(each for some in several for each in some))
-
-
-def _issues(several: Iterable[Iterable[Issue]]) -> tuple[Issue, ...]:
-    return tuple({(i.kind, i.id): i for some in several for i in some}.values())
-
-
-def _common(models: Iterable[str]) -> str:
-    return ", ".join(dict.fromkeys(model for model in models if model))
-
-
-def _reason(states: Sequence[IterationState]) -> IterationReason:
-    """The most alarming of the reasons."""
-    order: tuple[IterationReason, ...] = ("interrupted", "error", "limit", "threshold")
-    reasons = {state.reason for state in states}
-    return next((each for each in order if each in reasons), "completion")
-
-
-def _verdict(states: Sequence[IterationState]) -> Verdict | None:
-    """Done when all are; blocked when nobody can go on; else there is more to do."""
-    verdicts = {state.verdict for state in states}
-    if None in verdicts:
-        return None if len(verdicts) == 1 else "more"
-    if "more" in verdicts:
-        return "more"
-    return "blocked" if "blocked" in verdicts else "done"
-
-
-def _status(states: Sequence[IterationState]) -> IterationStatus:
-    order = (IterationStatus.CONTINUE, IterationStatus.UNKNOWN, IterationStatus.BLOCKED)
-    found = {state.status for state in states}
-    return next((each for each in order if each in found), IterationStatus.SUCCESS)
-
-
-def _conflicts(states: Sequence[IterationState]) -> tuple[str, ...]:
-    files = [file for state in states for file in state.files_modified]
-    return tuple(sorted({file for file in files if files.count(file) > 1}))
-
-
-_WORD = re.compile(r"[\w./-]+")
 
 
 def done_parts(entries: Sequence[Entry]) -> frozenset[str]:

@@ -8,7 +8,7 @@ from collections.abc import Collection, Sequence
 from textwrap import indent
 from typing import Any
 
-from foundry.circular.adaptation import HALF, MOST, doubt_of, setup_of
+from foundry.circular.adaptation import HALF, MOST, doubt_setup, work_setup
 from foundry.circular.assignment import assigned, intact, notice
 from foundry.circular.history import (
     PARTITION,
@@ -49,8 +49,8 @@ def circular_values(ctx: StepContext) -> dict[str, Any]:
     """The values of the templates in prompts/circular/."""
     assignment = intact(assignment_of(ctx.journal)) or plain_assignment(ctx)
     doubts = ctx.instruction.step.contract == "circular-doubt"
-    setup = doubt_of(ctx.journal) if doubts else setup_of(ctx.journal)
-    context = rendered(setup.shown.context if setup and setup.shown else assignment.base_context)
+    setup = doubt_setup(ctx.journal) if doubts else work_setup(ctx.journal)
+    context = rendered(setup.context if setup else assignment.base_context)
     if setup:
         assignment = assignment.model_copy(update={"prompt": setup.version.text})
     if PARTITION not in ctx.context:
@@ -66,7 +66,7 @@ def circular_values(ctx: StepContext) -> dict[str, Any]:
         "failing": _failing(states),
         "evidence": _claim(ctx),
         "known": _known(ctx),
-        "left_out": setup.shown.left_out if setup and setup.shown else (),
+        "left_out": setup.left_out if setup else (),
         "rule": RULE,
         "refining": ctx.instruction.step.contract == "circular-refining",
         "partition": ctx.context.get(PARTITION),
@@ -84,7 +84,7 @@ def announce(ctx: StepContext, parts: Sequence[str] = ()) -> None:
 
 def _beginning(ctx: StepContext, parts: Sequence[str]) -> IterationStarted:
     doubts = ctx.instruction.step.contract == "circular-doubt"
-    setup = doubt_of(ctx.journal) if doubts else setup_of(ctx.journal)
+    setup = doubt_setup(ctx.journal) if doubts else work_setup(ctx.journal)
     return IterationStarted(
         step=ctx.instruction.id,
         iteration=last_mark(ctx.journal).number if doubts else ctx.iteration,

@@ -32,7 +32,7 @@ COMPARED = 3
 GROWTH = 2.0
 """How many times as long as the original a prompt may get."""
 
-ROOM = 1_000
+SPARE = 1_000
 """Characters that an edit may add to any prompt, however short."""
 
 _HEADING = re.compile(r"^(#+)\s*(.*)$")
@@ -51,7 +51,7 @@ class Proposed:
     why: str
 
 
-def begin(text: str) -> PromptHistory:
+def unedited(text: str) -> PromptHistory:
     """The history of a prompt that nobody edited yet."""
     original = PromptVersion(number=1, text=text, sha256=fingerprint(text), decision="original")
     return PromptHistory(versions=(original,))
@@ -60,11 +60,6 @@ def begin(text: str) -> PromptHistory:
 def active(history: PromptHistory) -> PromptVersion:
     """The version that the next iteration has: the one on trial, or the last that was kept."""
     return next(each for each in reversed(history.versions) if each.decision != "rejected")
-
-
-def tampered(history: PromptHistory) -> tuple[int, ...]:
-    """The numbers of the versions whose text is no longer what was written into the history."""
-    return tuple(each.number for each in history.versions if fingerprint(each.text) != each.sha256)
 
 
 def propose(history: PromptHistory, text: str, why: str) -> Proposed:
@@ -84,7 +79,9 @@ def propose(history: PromptHistory, text: str, why: str) -> Proposed:
     return Proposed(PromptHistory(versions=versions), True, f"version {version.number} is tried")
 
 
-def measured(history: PromptHistory, iteration: int, gain: int, tokens: int) -> PromptHistory:
+def with_measurement(
+    history: PromptHistory, iteration: int, gain: int, tokens: int
+) -> PromptHistory:
     """The history with what an iteration achieved; a version on trial is kept or rejected by it."""
     version = active(history)
     measurement = Measurement(iteration=iteration, gain=gain, tokens=tokens)
@@ -117,7 +114,7 @@ def _objection(history: PromptHistory, text: str) -> str:
         return f"version {current.number} was not measured yet: there is nothing to compare with"
     if any(fingerprint(text) == each.sha256 for each in history.versions):
         return "this wording was there before"
-    if len(text) > max(GROWTH * len(original.text), len(original.text) + ROOM):
+    if len(text) > max(GROWTH * len(original.text), len(original.text) + SPARE):
         return f"{len(text):,} characters are too many for a prompt that began with "\
                f"{len(original.text):,}"  # fmt: skip
     if sorted(_BRACES.findall(text)) != sorted(_BRACES.findall(original.text)):
@@ -182,7 +179,7 @@ def prompts_of(entries: Sequence[Entry]) -> Prompts | None:
     assignment = assignment_of(entries)
     if assignment is None:
         return None
-    found = Prompts(begin(assignment.prompt))
+    found = Prompts(unedited(assignment.prompt))
     if not assignment.settings.refine:
         return found
     states = states_of(entries)
@@ -191,7 +188,7 @@ def prompts_of(entries: Sequence[Entry]) -> Prompts | None:
     for number, entry in enumerate(entries):
         own = assignment_of([entry])
         if own is not None and own.prompt != found.history.versions[0].text:
-            found = Prompts(begin(own.prompt))
+            found = Prompts(unedited(own.prompt))
         mark = mark_of(entry)
         if mark is None:
             continue
@@ -219,21 +216,21 @@ def steady_gains(states: Sequence[IterationState]) -> tuple[int, ...]:
 def _after(found: Prompts, report: Report, state: IterationState, gain: int, where: str) -> Prompts:
     """The versions once an iteration was measured: its own is judged, then its proposal taken."""
     trial = found.active
-    history = measured(found.history, state.number, gain, state.tokens)
+    history = with_measurement(found.history, state.number, gain, state.tokens)
     judged = history.versions[trial.number - 1]
-    told = []
+    news = []
     if trial.decision == "trial":
-        told.append(f"version {judged.number} {judged.decision}: {judged.verdict}")
+        news.append(f"version {judged.number} {judged.decision}: {judged.verdict}")
     if report.proposal:
-        history, news = _proposed(history, judged, report.proposal, where)
-        told.append(news)
-    return Prompts(history, "; ".join(told))
+        history, tried = _proposed(history, judged, report.proposal, where)
+        news.append(tried)
+    return Prompts(history, "; ".join(news))
 
 
 def _proposed(
-    history: PromptHistory, told: PromptVersion, new: Proposal, where: str
+    history: PromptHistory, judged: PromptVersion, new: Proposal, where: str
 ) -> tuple[PromptHistory, str]:
-    """The versions with a proposal of a thread that was `told` one of them, and what became of it.
+    """The versions with a proposal of a thread that had the `judged` one, and what became of it.
 
     After a rejected one an iteration has no trial: with one after the other, threshold and model
     would stay as they are for good, however stuck it is.
@@ -245,8 +242,8 @@ def _proposed(
             "its hash is not the one that was journalled with it: somebody changed it",
             hint=f"`git log -p -- {WHERE}` shows where; begin a new run with what you want",
         )
-    if told.decision == "rejected":
-        return history, f"a new wording is not tried: version {told.number} was rejected just now"
+    if judged.decision == "rejected":
+        return history, f"a new wording is not tried: version {judged.number} was rejected just now"
     proposal = propose(history, new.text, new.because)
     if proposal.accepted:
         why = f" ({new.because})" if new.because else ""

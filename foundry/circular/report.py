@@ -16,7 +16,7 @@ from foundry.circular.history import (
     standing,
     states_of,
 )
-from foundry.circular.metrics import CircularMetrics, counted, final_metrics, progress_state, work
+from foundry.circular.metrics import CircularMetrics, counted, final_metrics, overall_progress, work
 from foundry.circular.prompt_values import rendered
 from foundry.circular.prompt_versions import prompts_of
 from foundry.circular.schema import (
@@ -25,7 +25,7 @@ from foundry.circular.schema import (
     Issue,
     IterationState,
     IterationStatus,
-    Progress,
+    ProgressState,
 )
 from foundry.schema.journal import Entry, Start, Stop
 from foundry.schema.workflow import LoopStep, Workflow
@@ -34,7 +34,7 @@ from foundry.store.artifacts import to_json
 MAX_ISSUES = 100
 
 
-def completion_report(progress: Progress, entries: tuple[Entry, ...], stop: Stop) -> str:
+def completion_report(progress: ProgressState, entries: tuple[Entry, ...], stop: Stop) -> str:
     """circular/report.md: how it ended, what it took, iteration by iteration."""
     states = states_of(entries)
     metrics = metrics_of(progress.completion_status == "complete", states)
@@ -181,17 +181,16 @@ def circular_views(workflow: Workflow, entries: tuple[Entry, ...]) -> dict[str, 
 def state_of(workflow: Workflow, entries: tuple[Entry, ...]) -> CircularState:
     """The state that a journal tells of."""
     states = states_of(entries)
-    total = most_iterations(workflow)
     status = completion_status(entries, states)
-    progress = progress_state(measured(standing(states, entries)), total, status=status)
+    kept = measured(standing(states, entries))
     assignment, prompts = assignment_of(entries), prompts_of(entries)
     return CircularState(
         run=entries[0].run,
-        progress_state=Progress(
-            total_iterations=total,
+        progress_state=ProgressState(
+            total_iterations=most_iterations(workflow),
             completed_iterations=len(work(states)),
-            overall_progress=progress.overall_progress,
-            completion_status=progress.completion_status,
+            overall_progress=overall_progress(kept, complete=status == "complete"),
+            completion_status=status,
         ),
         iteration_history=tuple(map(_short, states)),
         base_context_hash=assignment.context_source.sha256

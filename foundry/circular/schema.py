@@ -111,6 +111,16 @@ class Failure(Value):
     cut: bool = False
     """Only the end of its output was kept: that it is the same says nothing."""
 
+    @property
+    def extent(self) -> int:
+        """How many issues it stands for, as far as it tells."""
+        return len(self.ids) or self.count or 1
+
+    @property
+    def is_opaque(self) -> bool:
+        """Whether it says only that it fails, and neither what nor how much."""
+        return not self.ids and self.count is None
+
 
 class ChangeSummary(Value):
     """What the diff of an iteration comes to. Signed figures are added minus removed."""
@@ -199,18 +209,6 @@ class IterationState(Value):
         """All tests that its checks counted; None where no check counts tests."""
         counted = [check.tests for check in self.checks if check.tests is not None]
         return sum(counted, start=TestCounts()) if counted else None
-
-
-class ProgressState(Value):
-    """How far a run of circular prompting is."""
-
-    total_iterations: int = Field(ge=0)
-    """The most that there may be."""
-    completed_iterations: tuple[IterationState, ...] = ()
-    current_iteration: IterationState | None = None
-    overall_progress: float = Field(0.0, ge=0, le=1)
-    """The share of the known issues that is resolved; 1 only when the end is verified."""
-    completion_status: CompletionStatus = "in_progress"
 
 
 class ProjectContext(Value):
@@ -414,8 +412,8 @@ class Mark(Value):
     measure: Measure | None = None
 
 
-class Progress(Value):
-    """The seed's ProgressState in figures; the iterations themselves are the history."""
+class ProgressState(Value):
+    """How far a run is; the iterations themselves are the history."""
 
     total_iterations: int
     """The most that there may be."""
@@ -430,7 +428,7 @@ class CircularState(Value):
 
     version: Literal[1] = 1
     run: str
-    progress_state: Progress
+    progress_state: ProgressState
     iteration_history: tuple[IterationState, ...]
     base_context_hash: str
     circular_prompt_hash: str

@@ -8,7 +8,7 @@ from typing import Any, TypeGuard
 
 from pydantic import BaseModel
 
-from foundry.circular.adaptation import doubt_of, setup_of
+from foundry.circular.adaptation import doubt_setup, work_setup
 from foundry.circular.history import ASSIGNMENT, MARK, last_mark, states_of
 from foundry.circular.measure import iteration_ended, own_tree
 from foundry.circular.metrics import work
@@ -118,7 +118,7 @@ def _refines(done: Submission) -> TypeGuard[RefiningSubmission]:
 
 def _begun(ctx: StepContext, kind: str) -> dict[str, Any]:
     """How the thread was set up, for its report."""
-    setup = setup_of(ctx.journal) if kind == "work" else doubt_of(ctx.journal)
+    setup = work_setup(ctx.journal) if kind == "work" else doubt_setup(ctx.journal)
     told = {"kind": kind, "threshold": ctx.instruction.step.budget.threshold}
     if setup is None:
         return told

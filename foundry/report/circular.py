@@ -8,7 +8,7 @@ from foundry.circular.history import assignment_of, reverted_of, states_of
 from foundry.circular.metrics import CircularMetrics, counted
 from foundry.circular.prompt_versions import prompts_of
 from foundry.circular.report import adapted, metrics_of, state_of
-from foundry.circular.schema import IterationState, IterationStatus, Progress, PromptHistory
+from foundry.circular.schema import IterationState, IterationStatus, ProgressState, PromptHistory
 from foundry.engine.pinned_workflow import kept
 from foundry.errors import ProjectError
 from foundry.report import units
@@ -27,7 +27,7 @@ class CircularReport(Value):
     """`foundry circular status --json`."""
 
     run: StatusReport
-    progress: Progress
+    progress: ProgressState
     iterations: tuple[IterationState, ...]
     reverted: tuple[int, ...] = ()
     """Iterations whose work a person took back."""

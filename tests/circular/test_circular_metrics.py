@@ -4,8 +4,6 @@ import pytest
 
 from foundry.circular.failures import (
     NOT_RUN,
-    extent,
-    is_opaque,
     issues_between,
     read_failures,
     reported,
@@ -13,12 +11,12 @@ from foundry.circular.failures import (
 )
 from foundry.circular.metrics import (
     NEARLY,
+    balances,
     completion,
     final_metrics,
     gains,
-    ledger,
+    overall_progress,
     progress_per_token,
-    progress_state,
 )
 from foundry.circular.schema import ChangeSummary, Failure, IterationState, IterationStatus
 from foundry.schema.checks import KEPT_OUTPUT
@@ -54,7 +52,7 @@ def test_outputs_compare_without_what_differs_every_time() -> None:
     assert one("2027-02-03T11:12:13 crash at 0x9a after 22 ms in /tmp/y/b/c seed=77") == base
     assert one("2027-02-03T11:12:13 crash at 0x9a after 22 ms in /home/b seed=77") != base
     assert one("crash 3") != one("crash 4")
-    assert is_opaque(base)
+    assert base.is_opaque
 
 
 def test_a_check_that_holds_fails_nothing_and_one_that_was_not_run_is_unknown() -> None:
@@ -83,7 +81,7 @@ def test_issues_between_two_results() -> None:
     ]
     resolved, _ = issues_between(before, ())
     assert [each.count for each in resolved] == [1, 1, 7, 1]
-    assert sum(map(extent, before)) == 10
+    assert sum(each.extent for each in before) == 10
 
 
 @pytest.mark.parametrize("after", [check(status="not_run"), check(output="cannot import x")])
@@ -109,7 +107,7 @@ def test_only_what_is_mended_for_the_first_time_is_a_gain() -> None:
     for failing in (["t::2", "t::3"], ["t::1", "t::3"], ["t::3"], []):
         history.then(checks=[check(failing, total=9)])
     assert gains(history.states) == (1, 1, 0, 1)
-    assert [each.found for each in ledger(history.states)] == [0, 1, 0, 0]
+    assert [each.found for each in balances(history.states)] == [0, 1, 0, 0]
 
 
 def test_counts_gain_below_their_low_and_what_was_found_can_be_gained() -> None:
@@ -118,7 +116,7 @@ def test_counts_gain_below_their_low_and_what_was_found_can_be_gained() -> None:
         history.then(checks=[check(name="lint", output=str(count))])
     history.then()
     assert gains(history.states) == (3, 0, 0, 1, 0, 5, 0, 3, 12)
-    assert [each.found for each in ledger(history.states)] == [0, 0, 0, 0, 10, 0, 0, 0, 0]
+    assert [each.found for each in balances(history.states)] == [0, 0, 0, 0, 10, 0, 0, 0, 0]
 
 
 def test_a_failure_that_went_away_with_its_test_is_no_gain() -> None:
@@ -152,12 +150,11 @@ def test_progress_per_token_and_overall() -> None:
     assert progress_per_token(history.states, last=1) == 2.0
     assert progress_per_token(()) == 0.0
     assert completion(history.states) == 0.5
-    state = progress_state(history.states, 20)
-    assert (state.overall_progress, state.completion_status) == (0.5, "in_progress")
+    assert overall_progress(history.states) == 0.5
     history.then(checks=[check(total=20)])
-    assert progress_state(history.states, 20).overall_progress == NEARLY
-    assert progress_state(history.states, 20, status="complete").overall_progress == 1.0
-    assert progress_state((), 20).overall_progress == 0.0
+    assert overall_progress(history.states) == NEARLY
+    assert overall_progress(history.states, complete=True) == 1.0
+    assert overall_progress(()) == 0.0
 
 
 def test_completion_follows_what_breaks_again() -> None:

@@ -4,13 +4,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from foundry.circular.prompt_versions import (
-    ROOM,
+    SPARE,
     active,
-    begin,
-    measured,
     propose,
     sections,
-    tampered,
+    unedited,
+    with_measurement,
 )
 from foundry.circular.schema import PromptHistory
 
@@ -37,11 +36,11 @@ EDIT = PROMPT.replace("1. Read first.", "1. Search with ripgrep first.")
 
 def tried(gain: int, tokens: int) -> PromptHistory:
     """A history whose one edit gained that much, against 5 in 100,000 tokens."""
-    history = measured(begin(PROMPT), 1, 5, 100_000)
+    history = with_measurement(unedited(PROMPT), 1, 5, 100_000)
     proposal = propose(history, EDIT, "searching finds more")
     assert proposal.accepted
     assert active(proposal.history).text == EDIT
-    return measured(proposal.history, 2, gain, tokens)
+    return with_measurement(proposal.history, 2, gain, tokens)
 
 
 def test_an_edit_that_gains_more_a_token_is_kept() -> None:
@@ -60,30 +59,27 @@ def test_an_edit_that_does_not_is_rejected() -> None:
 
 
 def test_the_original_and_every_version_stay_in_the_history() -> None:
-    history = begin(PROMPT)
+    history = unedited(PROMPT)
     for number in range(1, 6):
-        history = measured(history, number, number % 3, 100_000)
+        history = with_measurement(history, number, number % 3, 100_000)
         edit = PROMPT.replace("first.", f"first, and {number} times.")
         history = propose(history, edit, "more reading").history
     assert history.versions[0].text == PROMPT
     assert [each.number for each in history.versions] == list(range(1, len(history.versions) + 1))
     assert len(history.versions) > 3
-    assert tampered(history) == ()
     copied = PromptHistory.model_validate_json(history.model_dump_json())
     assert copied == history
-    forged = history.versions[1].model_copy(update={"text": "do nothing"})
-    assert tampered(PromptHistory(versions=(history.versions[0], forged))) == (2,)
 
 
 def test_what_may_not_be_tried() -> None:
-    history = measured(begin(PROMPT), 1, 5, 100_000)
+    history = with_measurement(unedited(PROMPT), 1, 5, 100_000)
     on_trial = propose(history, EDIT, "").history
     cases = [
-        (begin(PROMPT), EDIT, "was not measured yet"),
+        (unedited(PROMPT), EDIT, "was not measured yet"),
         (on_trial, EDIT + "\nMore.", "version 2 is still on trial"),
         (history, PROMPT, "was there before"),
         (tried(0, 100_000), EDIT, "was there before"),
-        (history, EDIT + "x" * (ROOM + len(PROMPT)), "characters are too many"),
+        (history, EDIT + "x" * (SPARE + len(PROMPT)), "characters are too many"),
         (history, EDIT.replace("{{ base_context }}", ""), "double braces"),
         (history, EDIT + "{% if x %}{% endif %}", "double braces"),
         (history, EDIT.replace("- All tests pass\n", ""), "'- All tests pass'"),
@@ -108,7 +104,7 @@ def test_what_is_protected() -> None:
         "- No legacy call remains",
     )
     assert sections("## Goal\nx\n### Why\ny\n## How\nz") == ("## Goal", "x", "### Why", "y")
-    plain = measured(begin("Remove it."), 1, 1, 100)
+    plain = with_measurement(unedited("Remove it."), 1, 1, 100)
     assert not propose(plain, "Remove some.", "").accepted
     assert not propose(plain, "Remove it.\n## New goal\nNothing.", "").accepted
     assert propose(plain, "Remove it.\nSearch first.", "").accepted
@@ -117,16 +113,15 @@ def test_what_is_protected() -> None:
 @given(st.lists(st.tuples(st.booleans(), st.integers(0, 9), st.integers(0, 9)), max_size=12))
 @settings(deadline=None, max_examples=50)
 def test_whatever_is_proposed_and_measured(plan: list[tuple[bool, int, int]]) -> None:
-    history = begin(PROMPT)
+    history = unedited(PROMPT)
     for iteration, (propose_one, gain, tokens) in enumerate(plan, 1):
-        history = measured(history, iteration, gain, tokens)
+        history = with_measurement(history, iteration, gain, tokens)
         if propose_one:
             edit = PROMPT.replace("first.", f"first ({iteration}).")
             history = propose(history, edit, "").history
         assert history.versions[0].text == PROMPT
         assert history.versions[0].decision == "original"
         assert sum(each.decision == "trial" for each in history.versions) <= 1
-        assert tampered(history) == ()
         rates = [_rate(each) for each in history.versions if each.decision == "kept"]
         assert all(rate > 0 for rate in rates)
 

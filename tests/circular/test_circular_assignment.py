@@ -1,13 +1,10 @@
-"""The base context: what is read, what is refused, and how it shrinks as work is done."""
+"""The base context: what is read, and what is refused."""
 
 import pytest
 
-from foundry.circular.adaptation import shown
 from foundry.circular.assignment import fingerprint, parse_base_context
-from foundry.circular.metrics import progress_state
 from foundry.circular.schema import BaseContext
 from foundry.errors import ArtifactError
-from tests.support.iterations import Histories, check
 
 SEED = """
 base_context:
@@ -87,52 +84,3 @@ def test_what_is_wrong_is_told_with_file_and_field(
 def test_what_is_no_context_at_all(text: str) -> None:
     with pytest.raises(ArtifactError, match="and no base context"):
         parse_base_context(text, "context.yaml")
-
-
-# -- progressive context ---------------------------------------------------------------------------
-
-
-def after(mended: int, *more: int) -> Histories:
-    history = Histories([check([f"t::{n}" for n in range(10)], total=20)])
-    for count in (mended, *more):
-        history.then(checks=[check([f"t::{n}" for n in range(count, 10)], total=20)])
-    return history
-
-
-def test_the_context_shrinks_with_progress_and_objective_and_constraints_stay() -> None:
-    context = parse_base_context(SEED.replace("timestamp:", "notes: [moved]\n    timestamp:"), "c")
-    left_out = []
-    for mended in (0, 1, 5, 8, 10):
-        history = after(mended)
-        told = shown(context, progress_state(history.states, 20))
-        left_out.append(told.left_out)
-        assert told.context.objective.primary == context.objective.primary
-        assert told.context.constraints == context.constraints
-        assert told.context.project.name == context.project.name
-        assert told.reason
-    essence = ("project.description", "history", "objective.secondary")
-    assert left_out == [(), (), ("history.notes",), essence, essence]
-
-
-def test_parts_that_are_done_are_a_line() -> None:
-    context = parse_base_context(MINE, "c.yaml")
-    told = shown(context, progress_state(after(2).states, 20), {"api"})
-    assert told.left_out == ("parts.api",)
-    api, db = told.context.parts
-    assert (api.title, api.details, api.paths) == ("The API (done)", "", ())
-    assert db == context.parts[1]
-
-
-def test_everything_is_back_when_nothing_was_gained() -> None:
-    context = parse_base_context(MINE, "c.yaml")
-    stuck = after(9, 9)
-    told = shown(context, progress_state(stuck.states, 20), {"api"})
-    assert (told.context, told.left_out) == (context, ())
-    assert "gained nothing" in told.reason
-    doubted = after(9).then(kind="doubt", number=1, checks=[check(["t::9"], total=20)])
-    assert shown(context, progress_state(doubted.states, 20)).left_out
-
-
-def test_at_the_beginning_all_is_shown() -> None:
-    context = parse_base_context(MINE, "c.yaml")
-    assert shown(context, progress_state((), 20)).context == context

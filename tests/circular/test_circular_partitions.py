@@ -1,15 +1,17 @@
-"""Which parts of a task are done, and when an iteration is the work of one conversation."""
+"""The parts of a task: how they are shared out, which are done, when one thread has all of them."""
 
 from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from foundry.circular.assignment import Given, assigned
 from foundry.circular.history import ASSIGNMENT, MARK
-from foundry.circular.merge import together
-from foundry.circular.partitions import alone, done_parts, is_about
+from foundry.circular.partitions import alone, done_parts, is_about, partitions
 from foundry.circular.schema import (
+    BaseContext,
     Failure,
     IterationStatus,
     Mark,
@@ -19,6 +21,110 @@ from foundry.circular.schema import (
     Report,
 )
 from foundry.schema.journal import Entry, Start, StepRecord
+
+FILES = [f"src/{folder}/{n}.py" for folder in "abcd" for n in range(4)] + ["README.md"]
+
+
+def context(*parts: Part) -> BaseContext:
+    return BaseContext.model_validate(
+        {"project": {"name": "x"}, "objective": {"primary": "y"}, "parts": parts}
+    )
+
+
+def part(name: str, *paths: str) -> Part:
+    return Part(id=name, title=f"part {name}", paths=paths)
+
+
+def test_parts_of_the_context_are_shared_out_by_size() -> None:
+    found = partitions(
+        context(part("a", "src/a/**", "src/b/**"), part("c", "src/c"), part("d", "src/d/*.py")),
+        "",
+        FILES,
+        2,
+    )
+    assert [each.items for each in found.partitions] == [("part a",), ("part c", "part d")]
+    assert found.partitions[1].paths == ("src/c", "src/d/*.py")
+    assert found.partitions[1].title == "part c and 1 more"
+    assert found.reason == "3 parts in the base context as 2 partitions"
+
+
+def test_parts_that_share_a_file_stay_together() -> None:
+    both = part("ab", "src/a/0.py", "src/b/1.py")
+    several = context(part("a", "src/a/**"), part("b", "src/b/**"), both, part("c", "src/c/**"))
+    found = partitions(several, "", FILES, 4)
+    assert [each.items for each in found.partitions] == [
+        ("part a", "part b", "part ab"),
+        ("part c",),
+    ]
+    together = partitions(context(part("a", "src/**"), part("b", "src/b")), "", FILES, 4)
+    assert together.partitions == ()
+    assert "share files" in together.reason
+
+
+def test_open_items_of_a_checklist() -> None:
+    prompt = """Do all of this:
+    - [ ] migrate `src/a/0.py`
+    - [x] migrate `src/b/0.py`
+    - [ ] migrate `src/c/0.py`
+    1. [ ] write the README
+    """
+    found = partitions(None, prompt, FILES, 9)
+    items = [each.items[0] for each in found.partitions]
+    assert items == ["migrate `src/a/0.py`", "migrate `src/c/0.py`", "write the README"]
+    assert found.partitions[0].paths == ("src/a/0.py",)
+    again = partitions(None, prompt.replace("[ ] migrate `src/a", "[x] migrate `src/a"), FILES, 9)
+    assert [each.id for each in again.partitions] == [each.id for each in found.partitions[1:]]
+
+
+def test_paths_of_a_prompt() -> None:
+    found = partitions(
+        None, "Remove legacy calls in\n\n- src/a/**\n- `src/b/`\nsrc/c/*.py\n", FILES, 3
+    )
+    assert [each.paths for each in found.partitions] == [
+        ("src/a/**",),
+        ("src/b/",),
+        ("src/c/*.py",),
+    ]
+    assert "the paths of the prompt" in found.reason
+
+
+@pytest.mark.parametrize(
+    ("prompt", "at_most"), [("Remove it all.", 4), ("- [ ] one", 4), ("- [ ] a\n- [ ] b", 1)]
+)
+def test_what_is_not_split(prompt: str, at_most: int) -> None:
+    found = partitions(None, prompt, FILES, at_most)
+    assert found.partitions == ()
+    assert "nothing to split" in found.reason
+
+
+paths = st.lists(st.sampled_from([*FILES, "src/a/**", "src/*/1.py", "none/*"]), max_size=3)
+
+
+@given(st.lists(paths, min_size=2, max_size=8), st.integers(2, 5))
+@settings(deadline=None, max_examples=60)
+def test_no_file_is_in_two_partitions_and_no_part_is_lost(
+    globs: list[list[str]], at_most: int
+) -> None:
+    parts = [part(f"p{n}", *each) for n, each in enumerate(globs)]
+    found = partitions(context(*parts), "", FILES, at_most).partitions
+    if not found:
+        return
+    assert 2 <= len(found) <= at_most
+    assert sorted(p.id for each in found for p in each.parts) == sorted(p.id for p in parts)
+    matched = [
+        {file for file in FILES for p in each.parts for glob in p.paths if _matches(glob, file)}
+        for each in found
+    ]
+    assert sum(map(len, matched)) == len(set().union(*matched))
+
+
+def _matches(glob: str, file: str) -> bool:
+    if glob == "src/*/1.py":
+        return file.endswith("/1.py")
+    return file.startswith("src/a/") if glob == "src/a/**" else file == glob
+
+
+# -- what is done ----------------------------------------------------------------------------------
 
 AT = datetime(2026, 1, 2, tzinfo=UTC)
 CONTEXT = """\
@@ -102,27 +208,3 @@ def test_a_text_is_about_a_part_that_it_names_or_a_file_of_it() -> None:
     assert is_about(store, "the store is not closed") and is_about(store, "`src/store/a/b.py:3`")
     assert not is_about(store, "the storage in src/stores/a.py, src/cli.py")
     assert is_about(cli, "Look at src/cli.py.") and not is_about(cli, "the client")
-
-
-def test_what_was_not_merged_is_not_resolved_and_is_left_to_do() -> None:
-    def report(name: str, **fields: Any) -> Report:
-        given = {"evidence": f"saw {name}", "resolved": [f"{name} mended"], "found": [name]}
-        mark = worked(**{"verdict": "done", **given, **fields})
-        assert mark.report
-        return mark.report
-
-    both = together(
-        [(side("store"), report("store")), (side("cli", merged=False), report("cli")),
-         (side("docs", merged=False), None)],
-        "2 parts", AT,
-    )  # fmt: skip
-    assert both.resolved == ("store mended",) and both.found == ("store", "cli")
-    assert both.verdict == "more" and both.remaining == (
-        "The cli: others changed a.py too", "The docs: others changed a.py too",
-    )  # fmt: skip
-    assert both.evidence == "The store: saw store\nThe cli: saw cli"
-    whole = together([(side("store"), report("store")), (side("cli"), report("cli"))], "", AT)
-    assert whole.verdict == "done" and whole.remaining == ()
-    full = {"verdict": None, "ending": "restart", "reason": "threshold"}
-    cut = together([(side("store"), report("store")), (side("cli"), report("cli", **full))], "", AT)
-    assert (cut.verdict, cut.reason) == ("more", "threshold")
