@@ -18,7 +18,7 @@ from foundry.errors import ArtifactError, InputError
 from foundry.schema.base import Value
 from foundry.store.project import FOLDER
 from foundry.workflow.parsing import read_yaml
-from foundry.workflow.problem import json_path, meant, shown
+from foundry.workflow.problem import did_you_mean, json_path, value_text
 
 _NAMES = {"migration_history": "history", "task_objective": "objective"}
 """The seed's own names of fields, and what they are here."""
@@ -39,7 +39,7 @@ def parse_base_context(text: str, file: str) -> BaseContext:
     if isinstance(raw, dict) and list(raw) == ["base_context"]:
         raw = raw["base_context"]
     if not isinstance(raw, dict):
-        raise ArtifactError(file, "", f"is {shown(raw)} and no base context", hint=_HINT)
+        raise ArtifactError(file, "", f"is {value_text(raw)} and no base context", hint=_HINT)
     return _validated(_renamed(raw, file), file)
 
 
@@ -78,8 +78,8 @@ def _reason(first: Mapping[str, Any], loc: tuple[str | int, ...]) -> str:
             return "is missing"
         case "extra_forbidden":
             known = BaseContext.model_fields if len(loc) == 1 else ()
-            return "is no field of a base context" + meant(str(loc[-1]), tuple(known))
-    return f"{str(first['msg']).removeprefix('Value error, ')} (it is {shown(first['input'])})"
+            return "is no field of a base context" + did_you_mean(str(loc[-1]), tuple(known))
+    return f"{str(first['msg']).removeprefix('Value error, ')} (it is {value_text(first['input'])})"
 
 
 ROLES = ("builder", "doubter")

@@ -15,7 +15,7 @@ from foundry.schema.journal import Attempt, Entry, Resume, Start, StepRecord, St
 from foundry.schema.run import Status
 from foundry.schema.workflow import LoopStep, Step, Workflow
 from foundry.workflow.conditions import holds
-from foundry.workflow.loops import Context, LoopState, Missing, Told, enter, goes_on, scope
+from foundry.workflow.loops import Context, LastDue, LoopState, Missing, enter, goes_on, scope
 
 
 class Cursor(NamedTuple):
@@ -41,8 +41,8 @@ class Cursor(NamedTuple):
 class Instruction:
     """The step that is due.
 
-    `context` holds the run's variables and the loop's; `told` those with which a body step was due
-    in an earlier iteration, None the first time. `number` is the iteration from 1, 0 outside a
+    `context` holds the run's variables and the loop's; `previous` those with which a body step was
+    due in an earlier iteration, None the first time. `number` is the iteration from 1, 0 outside a
     loop; `total` the length of a forEach's list, 0 otherwise; `entering`: the loop begins here.
     """
 
@@ -53,7 +53,7 @@ class Instruction:
     loop: LoopStep | None = None
     number: int = 0
     total: int = 0
-    told: Context | None = None
+    previous: Context | None = None
     entering: bool = False
     needs_confirmation: bool = False
     attempt: int = 1
@@ -126,7 +126,7 @@ def after(workflow: Workflow, cursor: Cursor, entry: Entry) -> Cursor:
     """The cursor once `entry` has happened; raises JournalError when it can't have."""
     match entry:
         case StepRecord():
-            _check(workflow, cursor, entry.step)
+            _expect(workflow, cursor, entry.step)
             return complete(workflow, cursor, entry.patch)
         case Start():
             return begin(workflow, entry.context, entry.skip)
@@ -136,12 +136,12 @@ def after(workflow: Workflow, cursor: Cursor, entry: Entry) -> Cursor:
         case Stop():
             return cursor._replace(stopped=entry.status, asked=entry.confirm)
         case Resume():
-            return _taken_up(workflow, cursor, entry.patch)
+            return _resumed(workflow, cursor, entry.patch)
         case _:
             return cursor
 
 
-def _check(workflow: Workflow, cursor: Cursor, done: str) -> None:
+def _expect(workflow: Workflow, cursor: Cursor, done: str) -> None:
     over = cursor.position >= len(workflow.steps) or cursor.missing
     expected = "the end" if over else _id(workflow, cursor)
     if done != expected:
@@ -151,7 +151,7 @@ def _check(workflow: Workflow, cursor: Cursor, done: str) -> None:
         )
 
 
-def _taken_up(workflow: Workflow, cursor: Cursor, patch: Context) -> Cursor:
+def _resumed(workflow: Workflow, cursor: Cursor, patch: Context) -> Cursor:
     """The cursor once a person went on: what failed may be tried again, with what they changed."""
     moved = cursor._replace(
         context={**cursor.context, **patch},
@@ -163,11 +163,11 @@ def _taken_up(workflow: Workflow, cursor: Cursor, patch: Context) -> Cursor:
     if not (patch or cursor.missing):
         return moved
     settled = settle(workflow, _renewed(workflow, moved, patch))
-    same = _place(settled) == _place(moved)
+    same = _position(settled) == _position(moved)
     return settled if same else settled._replace(attempts=0, last_failure="", confirmed="")
 
 
-def _place(cursor: Cursor) -> tuple[int, ...]:
+def _position(cursor: Cursor) -> tuple[int, ...]:
     loop = cursor.loop
     return (cursor.position, loop.iteration, loop.body) if loop else (cursor.position,)
 
@@ -188,9 +188,9 @@ def passed(cursor: Cursor, patch: Context | None = None) -> Cursor:
     if loop is None:
         position += 1
     else:
-        here = Told(loop.iteration, context)
-        told = (*loop.told[: loop.body], here, *loop.told[loop.body + 1 :])
-        loop = LoopState(loop.iteration, loop.body + 1, loop.items, told)
+        here = LastDue(loop.iteration, context)
+        last_due = (*loop.last_due[: loop.body], here, *loop.last_due[loop.body + 1 :])
+        loop = LoopState(loop.iteration, loop.body + 1, loop.items, last_due)
     if patch:
         context = {**context, **patch}
     return Cursor(position, loop, context, cursor.skip, cursor.warnings, stopped=cursor.stopped)
@@ -250,9 +250,9 @@ def _in_loop(step: LoopStep, cursor: Cursor, loop: LoopState) -> Cursor:
                 if number == loop.body and loop is cursor.loop:
                     return cursor
                 return cursor._replace(
-                    loop=LoopState(loop.iteration, number, loop.items, loop.told)
+                    loop=LoopState(loop.iteration, number, loop.items, loop.last_due)
                 )
-        loop = LoopState(loop.iteration + 1, 0, loop.items, loop.told)
+        loop = LoopState(loop.iteration + 1, 0, loop.items, loop.last_due)
 
 
 def _warned(cursor: Cursor, warning: str) -> Cursor:
@@ -286,16 +286,17 @@ def _instruction(workflow: Workflow, cursor: Cursor) -> Instruction:
         _id(workflow, cursor),
     )
     loop, context = cursor.loop, cursor.context
-    place: dict[str, Any] = {}
+    in_loop: dict[str, Any] = {}
     if isinstance(outer, LoopStep) and loop:
-        told = loop.told[loop.body]
+        last = loop.last_due[loop.body]
         context = scope(outer, loop, context)
-        place = {
+        in_loop = {
             "loop": outer,
             "number": loop.iteration + 1,
             "total": len(loop.items),
-            "entering": not any(loop.told),
-            "told": told and scope(outer, loop._replace(iteration=told.iteration), told.context),
+            "entering": not any(loop.last_due),
+            "previous": last
+            and scope(outer, loop._replace(iteration=last.iteration), last.context),
         }
     return Instruction(
         step=step,
@@ -305,13 +306,13 @@ def _instruction(workflow: Workflow, cursor: Cursor) -> Instruction:
         needs_confirmation=cursor.confirmed != name and _to_confirm(outer, step, cursor, context),
         attempt=cursor.attempts + 1,
         last_failure=cursor.last_failure,
-        **place,
+        **in_loop,
     )
 
 
 def _to_confirm(outer: LoopStep | Step, step: Step, cursor: Cursor, context: Context) -> bool:
     """Whether a person has to agree: to the step, or to the loop that it is the first of."""
     rules = [step.require_confirmation]
-    if cursor.loop and not any(cursor.loop.told):
+    if cursor.loop and not any(cursor.loop.last_due):
         rules.append(outer.require_confirmation)
     return any(rule if isinstance(rule, bool) else holds(rule, context) for rule in rules)

@@ -106,8 +106,8 @@ def again_text(step: Step, before: Context, now: Context) -> str:
     The text is the same but for what was filled in, so its changed variables say all of it.
     """
     names = dict.fromkeys(in_braces(_template(step)))
-    told = [(name, _known(name, before), _known(name, now)) for name in names]
-    lines = [f"- {name}: {new} (was {_shortened(old)})" for name, old, new in told if old != new]
+    values = [(name, _known(name, before), _known(name, now)) for name in names]
+    lines = [f"- {name}: {new} (was {_shortened(old)})" for name, old, new in values if old != new]
     return "\n".join(("The same step again, with these values:", *lines)) if lines else AGAIN
 
 

@@ -45,13 +45,13 @@ def disclose(
 ) -> Disclosure:
     """What `reader` needs to do the step that is due."""
     if reader == "fresh":
-        return _in_words(workflow, instruction)
-    if rehydrate or instruction.told is None:
+        return _as_one_text(workflow, instruction)
+    if rehydrate or instruction.previous is None:
         return _whole(workflow, instruction, overview=rehydrate or instruction.entering)
     return _again(workflow, instruction)
 
 
-def _in_words(workflow: Workflow, instruction: Instruction) -> Disclosure:
+def _as_one_text(workflow: Workflow, instruction: Instruction) -> Disclosure:
     """Everything as one text: for a conversation that begins with it."""
     loop, step = instruction.loop, instruction.step
     text, warnings = step_text(step, instruction.context)
@@ -90,10 +90,10 @@ def _whole(workflow: Workflow, instruction: Instruction, *, overview: bool) -> D
 
 def _again(workflow: Workflow, instruction: Instruction) -> Disclosure:
     """A body step that the reader knows: what is new, and where the rest stands."""
-    loop, step, told = instruction.loop, instruction.step, instruction.told
+    loop, step, previous = instruction.loop, instruction.step, instruction.previous
     assert loop is not None
-    assert told is not None
-    again = again_text(step, told, instruction.context)
+    assert previous is not None
+    again = again_text(step, previous, instruction.context)
     guidance: dict[str, Any] = {
         "prompt": f"{again}\n\n{iteration_text(instruction)}",
         "phaseReference": REFERENCE,

@@ -25,7 +25,7 @@ End = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class _Part:
+class _Drawing:
     """What is drawn of a step: its nodes, the arrows, and how it is left.
 
     All nodes are written before the arrows: Mermaid puts a node into the subgraph that first
@@ -40,13 +40,13 @@ class _Part:
 def graph(workflow: Workflow) -> str:
     """The chart of a resolved workflow, ending with a line break."""
     start = (("start", ""),)
-    part = _sequence("step", workflow.steps, start)
+    drawing = _sequence("step", workflow.steps, start)
     lines = (
         f"start([{_label(workflow.name)}])",
-        *part.nodes,
+        *drawing.nodes,
         f"done([{_label('complete')}])",
-        *part.arrows,
-        *_arrows(part.ends, "done"),
+        *drawing.arrows,
+        *_arrows(drawing.ends, "done"),
     )
     return "\n".join(("flowchart TD", *(f"    {line}" for line in lines))) + "\n"
 
@@ -58,54 +58,56 @@ def label(text: str) -> str:
     return SPECIAL.sub(lambda each: f"#{ord(each[0])};", apart)
 
 
-def _sequence(name: str, steps: tuple[LoopStep | Step, ...], ends: tuple[End, ...]) -> _Part:
-    parts: list[_Part] = []
+def _sequence(name: str, steps: tuple[LoopStep | Step, ...], ends: tuple[End, ...]) -> _Drawing:
+    drawings: list[_Drawing] = []
     for number, step in enumerate(steps, 1):
-        parts.append(_gated(f"{name}{number}", step, ends))
-        ends = parts[-1].ends
-    return _Part(
-        tuple(chain.from_iterable(part.nodes for part in parts)),
-        tuple(chain.from_iterable(part.arrows for part in parts)),
+        drawings.append(_gated(f"{name}{number}", step, ends))
+        ends = drawings[-1].ends
+    return _Drawing(
+        tuple(chain.from_iterable(drawing.nodes for drawing in drawings)),
+        tuple(chain.from_iterable(drawing.arrows for drawing in drawings)),
         ends,
     )
 
 
-def _gated(name: str, step: LoopStep | Step, ends: tuple[End, ...]) -> _Part:
+def _gated(name: str, step: LoopStep | Step, ends: tuple[End, ...]) -> _Drawing:
     """A step behind the question whether it runs at all, where it has a condition."""
     condition = step.run_condition
     if condition is None or not condition.given:
         return _drawn(name, step, ends)
     gate = f"{name}_if"
     inner = _drawn(name, step, ((gate, "yes"),))
-    return _Part(
+    return _Drawing(
         (f"{gate}{{{_label(condition_text(condition) + '?')}}}", *inner.nodes),
         (*_arrows(ends, gate), *inner.arrows),
         (*inner.ends, (gate, "no")),
     )
 
 
-def _drawn(name: str, step: LoopStep | Step, ends: tuple[End, ...]) -> _Part:
+def _drawn(name: str, step: LoopStep | Step, ends: tuple[End, ...]) -> _Drawing:
     if isinstance(step, LoopStep):
         return _loop(name, step, ends)
     asks = " (a person agrees first)" if step.require_confirmation else ""
     box = f"{name}[{_label(step.id, step.title + asks)}]"
-    return _Part((box,), tuple(_arrows(ends, name)), ((name, ""),))
+    return _Drawing((box,), tuple(_arrows(ends, name)), ((name, ""),))
 
 
-def _loop(name: str, step: LoopStep, ends: tuple[End, ...]) -> _Part:
+def _loop(name: str, step: LoopStep, ends: tuple[End, ...]) -> _Drawing:
     question, on, off = _question(step)
-    check = f"{name}_next"
-    body = _sequence(f"{name}_", step.steps, ((check, on),))
+    question_node = f"{name}_next"
+    body = _sequence(f"{name}_", step.steps, ((question_node, on),))
     asks = " (a person agrees first)" if step.require_confirmation else ""
     nodes = (
         f"subgraph {name}[{_label(step.id, step.title + asks, loop_text(step.loop))}]",
-        f"    {check}{{{_label(question)}}}",
+        f"    {question_node}{{{_label(question)}}}",
         *(f"    {node}" for node in body.nodes),
         "end",
     )
     again = tuple((node, f"{text}, again".removeprefix(", ")) for node, text in body.ends)
-    arrows = (*_arrows(ends, check), *body.arrows, *_arrows(again, check))
-    return _Part(nodes, arrows, ((check, f"{off}, or after {step.loop.max_iterations}"),))
+    arrows = (*_arrows(ends, question_node), *body.arrows, *_arrows(again, question_node))
+    return _Drawing(
+        nodes, arrows, ((question_node, f"{off}, or after {step.loop.max_iterations}"),)
+    )
 
 
 def _question(step: LoopStep) -> tuple[str, str, str]:

@@ -11,7 +11,7 @@ from foundry import config
 from foundry.errors import WorkflowError
 from foundry.schema.workflow import Workflow
 from foundry.workflow.parsing import MAX_BYTES, TOO_LARGE, Plain, read_text
-from foundry.workflow.problem import Finding, Problem, meant
+from foundry.workflow.problem import Finding, Problem, did_you_mean
 from foundry.workflow.validate import problems, sorted_problems, validated_workflow
 
 BUILTIN = Path(__file__).parent / "builtin"
@@ -35,8 +35,8 @@ def read(path: Path) -> dict[str, Any]:
     """The object in a file; raises WorkflowError when its text says it badly."""
     found = _read(path)
     if found.findings or not isinstance(found.value, dict):
-        told = _examined(found, strict=False, names=())
-        raise _invalid(str(path), tuple(each for each in told if each.level == "error"))
+        wrong = _examined(found, strict=False, names=())
+        raise _invalid(str(path), tuple(each for each in wrong if each.level == "error"))
     found.value.pop("$schema", None)  # for editors
     return found.value
 
@@ -96,14 +96,14 @@ def find(name_or_path: str) -> Source:
     known = sorted({source.id for source in sources})
     what = f"there is no file {name_or_path!r}" if is_path else f"no workflow {name_or_path!r}"
     raise WorkflowError(
-        what + meant(name_or_path, known),
-        hint=f"There are: {', '.join(known)}. Your own go to {_own()}, or name a file",
+        what + did_you_mean(name_or_path, known),
+        hint=f"There are: {', '.join(known)}. Your own go to {_user_folder()}, or name a file",
     )
 
 
 def library() -> tuple[Source, ...]:
     """The workflows that have a name: the user's own, then the built-in ones."""
-    own = [_source(path, "user") for path in _documents(_own())]
+    own = [_source(path, "user") for path in _documents(_user_folder())]
     return (*own, *(_source(path, "builtin") for path in _documents(BUILTIN)))
 
 
@@ -112,7 +112,7 @@ def fingerprint(workflow: Workflow) -> str:
     return sha256(workflow.model_dump_json().encode()).hexdigest()[:16]
 
 
-def _own() -> Path:
+def _user_folder() -> Path:
     return config.home() / "workflows"
 
 
@@ -127,9 +127,9 @@ def _source(path: Path, origin: Literal["builtin", "user", "file"]) -> Source:
         raw = read(path)
     except WorkflowError as error:
         return Source(path.stem, path.name, "", "", path, origin, problem=error.message)
-    told = {key: raw[key] if isinstance(raw.get(key), str) else ""
+    about = {key: raw[key] if isinstance(raw.get(key), str) else ""
             for key in ("id", "name", "description", "version")}  # fmt: skip
-    return Source(**{**told, "id": told["id"] or path.stem}, path=path, origin=origin)
+    return Source(**{**about, "id": about["id"] or path.stem}, path=path, origin=origin)
 
 
 def _read(path: Path) -> Plain:
@@ -154,9 +154,9 @@ def _examined(read: Plain, *, strict: bool, names: Collection[str]) -> tuple[Pro
     text = sorted_problems(read.value, read.findings)
     if read.value is None and text:
         return text
-    told = {each.path for each in text}
+    seen = {each.path for each in text}
     document = [each for each in problems(read.value, strict=strict, names=names)
-                if each.path not in told]  # fmt: skip
+                if each.path not in seen]  # fmt: skip
     errors = [each for each in document if each.level == "error"]
     return (*text, *errors, *(each for each in document if each.level != "error"))
 

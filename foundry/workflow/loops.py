@@ -14,7 +14,7 @@ from foundry.workflow.conditions import holds, lookup
 Context = Mapping[str, Any]
 
 
-class Told(NamedTuple):
+class LastDue(NamedTuple):
     """When a body step was last due: the iteration from 0, and the run's variables then."""
 
     iteration: int
@@ -22,12 +22,12 @@ class Told(NamedTuple):
 
 
 class LoopState(NamedTuple):
-    """Where a loop stands: `iteration` and `body` from 0, `told` by body step."""
+    """Where a loop stands: `iteration` and `body` from 0, `last_due` by body step."""
 
     iteration: int = 0
     body: int = 0
     items: tuple[Any, ...] = ()
-    told: tuple[Told | None, ...] = ()
+    last_due: tuple[LastDue | None, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,16 +40,16 @@ class Missing:
 
 def enter(step: LoopStep, context: Context) -> tuple[LoopState | Missing, str]:
     """The state before the first iteration, and a warning where something is odd."""
-    nothing_told = (None,) * len(step.steps)
+    never = (None,) * len(step.steps)
     if step.loop.type != "forEach":
-        return LoopState(told=nothing_told), _odd_count(step, context)
+        return LoopState(last_due=never), _odd_count(step, context)
     items = lookup(step.loop.items, context)
     if isinstance(items, list | tuple):
-        return LoopState(items=tuple(items), told=nothing_told), ""
+        return LoopState(items=tuple(items), last_due=never), ""
     found = "is missing" if items is None else f"is no list but {type(items).__name__}"
     reason = f"{step.id}: {step.loop.items!r}, which it repeats over, {found}"
     if step.loop.on_missing == "skip":
-        return LoopState(told=nothing_told), f"{reason}: the loop was skipped"
+        return LoopState(last_due=never), f"{reason}: the loop was skipped"
     names = ", ".join(sorted(context)) or "nothing"
     hint = (
         f"A step before it has to provide the list in the context, which holds {names}; "

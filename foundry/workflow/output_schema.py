@@ -10,7 +10,7 @@ from functools import lru_cache
 from itertools import count
 from typing import Any
 
-from foundry.workflow.problem import Loc, json_path, shown
+from foundry.workflow.problem import Loc, json_path, value_text
 from foundry.workflow.regex import compiled
 
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
@@ -26,7 +26,7 @@ Faults = Iterator[tuple[Loc, str]]
 
 
 def faults(schema: Mapping[str, Any]) -> Faults:
-    """What is wrong with a schema, with its place; a schema that has nothing can be used."""
+    """What is wrong with a schema, with its location; a schema that has nothing can be used."""
     found = False
     for fault in _faults(schema):
         found = True
@@ -62,12 +62,12 @@ def _faults(schema: Mapping[str, Any]) -> Faults:
     draft = schema.get("$schema", DRAFT)
     base = _draft(draft) if isinstance(draft, str) else None
     if base is None:
-        yield ("$schema",), f"{shown(draft)} is no draft of JSON Schema: use {DRAFT!r}"
+        yield ("$schema",), f"{value_text(draft)} is no draft of JSON Schema: use {DRAFT!r}"
         return
     try:
         resource = _resource(schema)
         resolver = _registry().resolver_with_root(resource)
-        yield from _malformed(base, schema) or _parts(base, resource, resolver, (), set())
+        yield from _malformed(base, schema) or _inner_faults(base, resource, resolver, (), set())
     except (ValueError, RecursionError):  # a URI that is none; or too deep
         yield (), "is no JSON Schema that can be read: mend its $id and $ref, write it flatter"
     if '"unevaluatedProperties"' in (text := json.dumps(schema)) and '"patternProperties"' in text:
@@ -92,7 +92,7 @@ def _malformed(base: Any, schema: Any) -> list[tuple[Loc, str]]:
     return [(tuple(error.absolute_path), f"is no JSON Schema: {_short(error.message)}")]
 
 
-def _parts(base: Any, resource: Any, resolver: Any, loc: Loc, seen: set[int]) -> Faults:
+def _inner_faults(base: Any, resource: Any, resolver: Any, loc: Loc, seen: set[int]) -> Faults:
     """Faults of a well-formed schema, of the schemas in it, and of those that it refers to."""
     schema = resource.contents
     if not isinstance(schema, Mapping) or id(schema) in seen:
@@ -102,7 +102,7 @@ def _parts(base: Any, resource: Any, resolver: Any, loc: Loc, seen: set[int]) ->
         yield (*loc, "$schema"), "a part of a schema can't be of another draft: remove it"
     yield from _patterns(schema, loc)
     for inner, part in _subschemas(schema, resource, loc):
-        yield from _parts(base, part, resolver.in_subresource(part), inner, seen)
+        yield from _inner_faults(base, part, resolver.in_subresource(part), inner, seen)
     for key in ("$ref", "$dynamicRef"):
         if isinstance(schema.get(key), str):
             yield from _target(base, schema[key], resolver, (*loc, key), seen)
@@ -122,7 +122,7 @@ def _target(base: Any, reference: str, resolver: Any, loc: Loc, seen: set[int]) 
         faults = [message for _, message in _malformed(base, found.contents)]
         yield from ((loc, f"what it refers to {each}") for each in faults)
         if not faults:
-            yield from _parts(base, _resource(found.contents), found.resolver, loc, seen)
+            yield from _inner_faults(base, _resource(found.contents), found.resolver, loc, seen)
 
 
 def _patterns(schema: Mapping[str, Any], loc: Loc) -> Faults:
@@ -139,7 +139,7 @@ def _patterns(schema: Mapping[str, Any], loc: Loc) -> Faults:
 
 
 def _subschemas(schema: Mapping[str, Any], resource: Any, loc: Loc) -> Iterator[tuple[Loc, Any]]:
-    """The schemas right inside of one, with their places."""
+    """The schemas right inside of one, with their locations."""
     inside = {id(each.contents): each for each in resource.subresources()}
     for inner, value in _values(schema, loc):
         if isinstance(value, dict) and id(value) in inside:
@@ -159,7 +159,7 @@ def _validator(schema: Mapping[str, Any]) -> Any:
     """A validator for one comparison: it counts the references that it follows."""
     from jsonschema import validators
 
-    document = _sound(json.dumps(schema, sort_keys=True))
+    document = _faultless(json.dumps(schema, sort_keys=True))
     base = _draft(document.get("$schema", DRAFT))
     followed = count(1)
 
@@ -180,7 +180,7 @@ def _validator(schema: Mapping[str, Any]) -> Any:
 
 
 @lru_cache(maxsize=64)
-def _sound(schema: str) -> dict[str, Any]:
+def _faultless(schema: str) -> dict[str, Any]:
     """The schema of this text; raises ValueError when it has faults."""
     document: dict[str, Any] = json.loads(schema)
     for loc, fault in _faults(document):

@@ -84,7 +84,7 @@ def _plain(raw: Any, loc: Loc, findings: list[Finding]) -> Any:
     if raw is None or isinstance(raw, bool):
         return raw
     if isinstance(raw, list | tuple):
-        return [_plain(each, (*loc, place), findings) for place, each in enumerate(raw)]
+        return [_plain(each, (*loc, number), findings) for number, each in enumerate(raw)]
     if isinstance(raw, dict):
         return _object(raw, loc, findings)
     return _scalar(raw, loc, findings)
@@ -157,8 +157,8 @@ def read_json(text: str) -> Plain:
         return Plain(None, [Finding((), "has a number of thousands of digits: write it as text")])
     except RecursionError:
         return Plain(None, [Finding((), TOO_DEEP)])
-    places = _repeated(value, repeated) if repeated else []
-    return Plain(value, [Finding(loc, TWICE) for loc in places])
+    locations = _repeated(value, repeated) if repeated else []
+    return Plain(value, [Finding(loc, TWICE) for loc in locations])
 
 
 def _repeated(value: Any, repeated: dict[int, list[str]], loc: Loc = ()) -> list[Loc]:
@@ -168,7 +168,7 @@ def _repeated(value: Any, repeated: dict[int, list[str]], loc: Loc = ()) -> list
     items: Iterable[tuple[Any, Any]] = value.items() if isinstance(value, dict) else ()
     items = enumerate(value) if isinstance(value, list) else items
     return found + [
-        place for key, each in items for place in _repeated(each, repeated, (*loc, key))
+        inner for key, each in items for inner in _repeated(each, repeated, (*loc, key))
     ]
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from foundry.workflow.conditions import lookup
-from foundry.workflow.problem import some
+from foundry.workflow.problem import name_list
 
 _BRACES = re.compile(r"\{\{([^{}]*)\}\}")
 _NAME = re.compile(r"[A-Za-z_]\w*(\.\w[\w-]*)*", re.ASCII)
@@ -64,7 +64,7 @@ def is_name(text: str) -> bool:
 
 def unknown_name(name: str, names: Collection[str]) -> str:
     """The warning about a name in braces that nothing provides."""
-    return f"nothing is named {name!r}: it stays as written; the names are {some(names)}"
+    return f"nothing is named {name!r}: it stays as written; the names are {name_list(names)}"
 
 
 def _json(value: Any) -> str:

@@ -35,7 +35,7 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A problem whose place is still the way through the document."""
+    """A problem whose location is still the way through the document."""
 
     loc: Loc
     message: str
@@ -52,7 +52,7 @@ def json_path(loc: Loc) -> str:
     return "$" + "".join(map(_segment, loc))
 
 
-def meant(name: str, known: Collection[str]) -> str:
+def did_you_mean(name: str, known: Collection[str]) -> str:
     """`: did you mean 'prompt'?`, or nothing where no known name is close."""
     if len(known) > MANY or len(name) > MANY:
         return ""  # comparing with each would take longer than it helps
@@ -61,7 +61,7 @@ def meant(name: str, known: Collection[str]) -> str:
     return f": did you mean {found!r}?" if found else ""
 
 
-def some(names: Collection[str]) -> str:
+def name_list(names: Collection[str]) -> str:
     """Names in a row, sorted; of many only the first, of very many only how many."""
     if len(names) > MANY:
         return f"{len(names)} of them"
@@ -69,8 +69,8 @@ def some(names: Collection[str]) -> str:
     return ", ".join(sorted(names)[:SHOWN]) + more or "none"
 
 
-def shown(value: Any) -> str:
-    """A value in words, short enough for a message."""
+def value_text(value: Any) -> str:
+    """A value as text, short enough for a message."""
     match value:
         case None:
             return "nothing"

@@ -97,8 +97,8 @@ def compiled_with_lookaheads(pattern: str, flags: str = "i") -> Any:
 
 def _needs_a_character(pattern: str, flags: str) -> bool:
     """Whether it can't match at the end of a text, where there is nothing left."""
-    places = re.search(r"\\[bBzZ]|\$", pattern)
-    return places is None and compiled(pattern, flags).match("") is None
+    anchors = re.search(r"\\[bBzZ]|\$", pattern)
+    return anchors is None and compiled(pattern, flags).match("") is None
 
 
 def _split(pattern: str) -> tuple[list[tuple[str, str]], str]:
@@ -115,15 +115,15 @@ def _split(pattern: str) -> tuple[list[tuple[str, str]], str]:
 
 def _closing(pattern: str) -> int | None:
     """Where the group ends that a pattern begins with."""
-    return next((at for at, depth, _ in _walk(pattern) if depth == 0), None)
+    return next((at for at, depth, _ in _signs(pattern) if depth == 0), None)
 
 
 def _alternatives(pattern: str) -> bool:
-    return any(depth == 0 and sign == "|" for _, depth, sign in _walk(pattern))
+    return any(depth == 0 and sign == "|" for _, depth, sign in _signs(pattern))
 
 
-def _walk(pattern: str) -> list[tuple[int, int, str]]:
-    """Each sign that is neither escaped nor in a class: its place, the depth after it, itself."""
+def _signs(pattern: str) -> list[tuple[int, int, str]]:
+    """Each sign that is neither escaped nor in a class: its index, the depth after it, itself."""
     found, depth, in_class, at = [], 0, False, 0
     while at < len(pattern):
         sign = pattern[at]

@@ -41,7 +41,7 @@ def replay(workflow: Workflow, completed: Sequence[str], context: Context | None
         return begin(workflow, context)
     cursor = Cursor(context={**workflow.context, **(context or {})})
     for number, name in enumerate(completed):
-        position, state = _place(workflow, cursor, name)
+        position, state = _locate(workflow, cursor, name)
         if position < cursor.position:
             raise WorkflowError(
                 f"completedSteps[{number}]: {name!r} can't follow {completed[number - 1]!r}",
@@ -51,7 +51,7 @@ def replay(workflow: Workflow, completed: Sequence[str], context: Context | None
     return settle(workflow, cursor)
 
 
-def _place(workflow: Workflow, cursor: Cursor, name: str) -> tuple[int, LoopState | None]:
+def _locate(workflow: Workflow, cursor: Cursor, name: str) -> tuple[int, LoopState | None]:
     """Where the step of this name is next, seen from a cursor: its position, its loop's state."""
     instance = _INSTANCE.fullmatch(name)
     position, body = _find(workflow, instance["step"] if instance else name)

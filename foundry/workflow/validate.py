@@ -5,7 +5,7 @@ from typing import Any
 
 from foundry.schema.workflow import Workflow
 from foundry.workflow.parsing import plain
-from foundry.workflow.problem import Finding, Loc, Problem, shown
+from foundry.workflow.problem import Finding, Loc, Problem, value_text
 from foundry.workflow.validate_references import bodies, functions, repeated_ids
 from foundry.workflow.validate_structure import validated
 from foundry.workflow.validate_values import oddities, patterns
@@ -52,7 +52,7 @@ def sorted_problems(
 
 def _validated(document: Any) -> tuple[Workflow | None, list[Finding]]:
     if not isinstance(document, dict):
-        return None, [Finding((), f"is {shown(document)}: a workflow is an object with steps")]
+        return None, [Finding((), f"is {value_text(document)}: a workflow is an object with steps")]
     document.pop("$schema", None)  # for editors
     workflow, structure = validated(document)
     if workflow is None:

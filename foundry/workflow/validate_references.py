@@ -6,7 +6,7 @@ from typing import Any
 
 from foundry.schema.workflow import Function, LoopStep, Parameter, Step, Workflow
 from foundry.workflow.functions import called, in_scope, referred
-from foundry.workflow.problem import Finding, Loc, json_path, meant, shown, some
+from foundry.workflow.problem import Finding, Loc, did_you_mean, json_path, name_list, value_text
 from foundry.workflow.traverse import loops_around, loops_by_body, nodes
 from foundry.workflow.validate_structure import NESTED
 
@@ -43,7 +43,7 @@ def bodies(workflow: Workflow) -> Iterator[Finding]:
         if not isinstance(loop, LoopStep) or not isinstance(loop.body, str):
             continue
         name, loc = loop.body, ("steps", number, "body")
-        place, body = top.get(name, (0, None))
+        at, body = top.get(name, (0, None))
         if name == loop.id:
             what = "a loop can't be its own body: name another step, or write it here"
             yield Finding(loc, what)
@@ -54,13 +54,13 @@ def bodies(workflow: Workflow) -> Iterator[Finding]:
                 "steps here",
             )
         elif body is None:
-            what = f"there is no step {name!r}{meant(name, known)} (steps are: {some(known)})"
-            yield Finding(loc, what)
+            what = f"there is no step {name!r}{did_you_mean(name, known)}"
+            yield Finding(loc, f"{what} (steps are: {name_list(known)})")
         elif isinstance(body, LoopStep):
             yield Finding(loc, f"{name!r} is a loop: {NESTED}")
         elif body.run_condition is not None:
             yield Finding(
-                ("steps", place, "runCondition"),
+                ("steps", at, "runCondition"),
                 f"this step is the body of the loop {loop.id!r}, which decides when it runs: move "
                 "the condition to the loop, or write the step into its body, where it may have one",
             )
@@ -119,8 +119,8 @@ def _undefined(loc: Loc, name: str, scope: Scope, explained: Collection[str]) ->
         )
     return Finding(
         loc,
-        f"no function {name!r} is defined here{meant(name, scope)} (defined are: {some(scope)}); "
-        "add it to functionDefinitions of the step, its loop or the workflow",
+        f"no function {name!r} is defined here{did_you_mean(name, scope)} (defined are: "
+        f"{name_list(scope)}); add it to functionDefinitions of the step, its loop or the workflow",
     )
 
 
@@ -131,8 +131,8 @@ def _arguments(
     for name, value in args.items():
         where = (*loc, "args", name)
         if name not in known:
-            what = f"there is no parameter {name!r}{meant(name, known)} (they are: {some(known)})"
-            yield Finding(where, what)
+            what = f"there is no parameter {name!r}{did_you_mean(name, known)}"
+            yield Finding(where, f"{what} (they are: {name_list(known)})")
         elif wrong := _misfit(value, known[name]):
             yield Finding(where, wrong)
     for name, parameter in known.items():
@@ -146,8 +146,8 @@ def _misfit(value: Any, parameter: Parameter) -> str:
         return ""
     kind, allowed = parameter.type, parameter.enum
     if not isinstance(value, _TYPES[kind]) or (isinstance(value, bool) and kind == "number"):
-        return f"is {shown(value)}, and the parameter takes a {kind}"
+        return f"is {value_text(value)}, and the parameter takes a {kind}"
     if allowed is not None and value not in allowed:
         names = [f"{each:g}" if type(each) is float else str(each) for each in allowed]
-        return f"is {shown(value)}, and the parameter takes one of {some(names)}"
+        return f"is {value_text(value)}, and the parameter takes one of {name_list(names)}"
     return ""

@@ -19,7 +19,7 @@ from foundry.schema.workflow import (
     Step,
     Workflow,
 )
-from foundry.workflow.problem import Finding, Loc, meant, shown
+from foundry.workflow.problem import Finding, Loc, did_you_mean, value_text
 
 Document = dict[str, Any]
 
@@ -49,6 +49,7 @@ _FIELDS: dict[str, type[BaseModel]] = {
 _SCALARS = ("bool", "constrained-str", "literal[")
 _HOLDERS: dict[str | int, type] = {"requireConfirmation": dict, "body": list, "reflection": dict}
 """Fields that are either one of these or a scalar, which pydantic names as `_SCALARS` begin."""
+
 _NEEDED = {
     "id": "a short name of its own",
     "title": "a line that says what it is about",
@@ -191,7 +192,7 @@ def _message(loc: Loc, owner: type[BaseModel], error: Any) -> Finding:
             return Finding(loc, f"{value!r} {_PATTERNS.get(str(last), _NAME)}"[:400])
         case "literal_error":
             expected = error["ctx"]["expected"]
-            return Finding(loc, f"is {shown(value)}: it has to be {expected}")
+            return Finding(loc, f"is {value_text(value)}: it has to be {expected}")
     return Finding(loc, _limit(error) or _type(loc, error))
 
 
@@ -199,7 +200,7 @@ def _instead(name: str, owner: type[BaseModel]) -> str:
     """The field that was meant, or all that there are."""
     known = [field.alias or name for name, field in owner.model_fields.items()]
     return (
-        meant(name.replace("_", ""), known)
+        did_you_mean(name.replace("_", ""), known)
         or f": remove it (the fields here are {', '.join(known)})"
     )
 
@@ -207,8 +208,8 @@ def _instead(name: str, owner: type[BaseModel]) -> str:
 def _limit(error: Any) -> str:
     kind, value, about = error["type"], error.get("input"), error.get("ctx", {})
     if kind in _BOUNDS:
-        words, key = _BOUNDS[kind]
-        return f"is {shown(value)}: it has to be {words} {about[key]:g}"
+        bound, key = _BOUNDS[kind]
+        return f"is {value_text(value)}: it has to be {bound} {about[key]:g}"
     if kind == "string_too_long":
         most = about["max_length"]
         return f"is {len(value):,} characters long: at most {most:,} are allowed, so shorten it"
@@ -221,10 +222,10 @@ def _type(loc: Loc, error: Any) -> str:
     kind, value = error["type"], error.get("input")
     field = next((part for part in reversed(loc) if isinstance(part, str)), "")
     if field in _UNIONS and (loc[-1] == field or field == "enum"):
-        return f"is {shown(value)}: it has to be {_UNIONS[field]}"
+        return f"is {value_text(value)}: it has to be {_UNIONS[field]}"
     if kind not in _TYPES:
         return str(error["msg"])
-    return f"is {shown(value)}: it has to be {_TYPES[kind]}{_quotes(kind, value)}"
+    return f"is {value_text(value)}: it has to be {_TYPES[kind]}{_quotes(kind, value)}"
 
 
 def _quotes(kind: str, value: Any) -> str:

@@ -418,7 +418,7 @@ def test_a_body_step_knows_with_what_it_was_due_before() -> None:
     for number in range(2):
         coming = due(workflow, cursor)
         assert isinstance(coming, Instruction)
-        seen.append((coming.entering, coming.told and dict(coming.told)))
+        seen.append((coming.entering, coming.previous and dict(coming.previous)))
         cursor = complete(workflow, cursor, {"n": number + 1})
     assert seen[0] == (True, None)
     before = {"items": ["a", "b"], "n": 0}
