@@ -1,12 +1,17 @@
 """Sections of installed packages in `foundry status`."""
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+from click.testing import CliRunner, Result
 from little_project import LittleProject
-from support.packages import foundry, install
 
+from foundry.cli.status import command
 from foundry.report.status import status_of
+from foundry.store.project import Project
+from tests.support.packages import installed_packages
 
 MODULE = """
 print("noise")
@@ -18,33 +23,47 @@ def silent(summary, evidence): return "\\n"
 def raising(summary, evidence): raise RuntimeError("no\\nluck")
 def number(summary, evidence): return 3
 """
-SECTIONS = ("verdict", "silent", "raising", "number")
+SECTIONS = {
+    f"report.{name}": f"words_parts:{name}" for name in ("verdict", "silent", "raising", "number")
+}
 
 
-def test_a_status_has_the_sections_of_packages(tmp_path: Path) -> None:
-    site = tmp_path / "site"
-    install(site, "words", {f"report.{name}": f"words_parts:{name}" for name in SECTIONS})
-    (site / "words_parts.py").write_text(MODULE)
-    project = LittleProject(tmp_path / "project").project
-    done = foundry(site, "status", str(project.root))
-    assert done.stdout.index("run ") < done.stdout.index("Verdict")
-    assert "interrupted, 0 proven\\x1b[2J" in done.stdout
-    complaints = [line for line in done.stderr.splitlines() if line.startswith("note:")]
-    assert [line.split("'")[1] for line in complaints] == ["number", "raising"]
-    assert "RuntimeError: no luck" in complaints[1]
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    return LittleProject(tmp_path / "project").project
 
-    shown = json.loads(foundry(site, "status", "--json", str(project.root)).stdout)
-    assert list(shown["sections"]) == ["verdict"]
 
+@pytest.fixture
+def package(tmp_path: Path) -> Iterator[None]:
+    with installed_packages(tmp_path / "site", {"words": SECTIONS}, {"words_parts": MODULE}):
+        yield
+
+
+def status(project: Project, *options: str) -> Result:
+    return CliRunner().invoke(command, [str(project.root), *options], catch_exceptions=False)
+
+
+def test_they_come_after_its_own_text(project: Project, package: None) -> None:
+    shown = status(project)
+    assert shown.stdout.index("go on with: ") < shown.stdout.index("Verdict")
+    assert "interrupted, 0 proven\\x1b[2J" in shown.stdout
+    assert "noise" not in shown.stdout
+    notes = [line for line in shown.stderr.splitlines() if line.startswith("note:")]
+    assert [line.split("'")[1] for line in notes] == ["number", "raising"]
+    assert "RuntimeError: no luck" in notes[1]
+
+    assert list(json.loads(status(project, "--json").stdout)["sections"]) == ["verdict"]
+
+
+def test_without_a_valid_plan_there_are_none(project: Project, package: None) -> None:
     (project.folder / "tasks.json").write_text("{")
-    broken = foundry(site, "status", str(project.root))
-    assert "note: no sections of packages: .context-foundry/tasks.json" in broken.stderr
-    assert "Verdict" not in broken.stdout
+    shown = status(project)
+    assert "note: no sections of packages: .context-foundry/tasks.json" in shown.stderr
+    assert "go on with: " in shown.stdout
+    assert "Verdict" not in shown.stdout
 
 
-def test_a_status_without_packages_has_no_sections(tmp_path: Path) -> None:
-    project = LittleProject(tmp_path / "project").project
-    done = foundry(tmp_path, "status", "--json", str(project.root))
-    kept = status_of(project)
-    assert done.stdout == kept.model_dump_json(indent=2) + "\n"
-    assert done.stderr == ""
+def test_without_packages_the_report_is_as_it_was(project: Project) -> None:
+    shown = status(project, "--json")
+    assert shown.stdout == status_of(project).model_dump_json(indent=2) + "\n"
+    assert shown.stderr == ""

@@ -191,7 +191,7 @@ def test_a_case_is_invalid_and_says_where(name: str, tmp_path: Path, capsys: Cap
 
 
 def test_an_invalid_document_is_traced_not_at_all(tmp_path: Path, capsys: Capture) -> None:
-    file = saved(tmp_path, step("a"), step("a"), one("l", type="while"))
+    file = saved(tmp_path, one("l", type="while"), one("m", type="until"))
     assert run(["workflow", "validate", str(file)]) == 1
     *problems, _ = capsys.readouterr().out.splitlines()
     assert len(problems) == 2
