@@ -18,6 +18,7 @@ import sysconfig
 import tempfile
 import time
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import cycle, islice
 from pathlib import Path
@@ -25,9 +26,9 @@ from pathlib import Path
 from foundry.conversation.compaction.tool_calls import blocks_of, words_of
 from foundry.conversation.memory.accumulate import BUDGET, accumulated
 from foundry.conversation.memory.summarise import summary
-from foundry.conversation.memory.turns import Turn, facts_of, said, size, turn_snapshot, turns
+from foundry.conversation.memory.turns import facts_of, said, size, turn_snapshot
 from foundry.engine.memory_moments import MAX_TASK
-from foundry.model.tokens import CHARACTERS_PER_TOKEN
+from foundry.model.tokens import CHARACTERS_PER_TOKEN, characters
 from foundry.schema.memory import CallMade, ContextSnapshot, Draft, Moment, Touched
 from foundry.schema.messages import Message
 from foundry.store.memory.store import ContextMemoryStore
@@ -42,6 +43,34 @@ AT, LONG = (10, 20, 100, 1000), 20
 START = datetime(2026, 1, 1, tzinfo=UTC)
 
 _DOCSTRING = re.compile(r'"""(.{40,600}?)"""', re.S)
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One reply with the results of its calls, and what stood open before it.
+
+    `messages` are the reply and the results; `tokens` what sending the whole context again as it
+    was then would cost, estimated.
+    """
+
+    number: int
+    messages: tuple[Message, ...]
+    tokens: int
+
+
+def turns(messages: Sequence[Message], per_token: float = CHARACTERS_PER_TOKEN) -> Iterator[Turn]:
+    """The turns of a conversation, in their order."""
+    length, number, held = 0, 0, list[Message]()
+    for message in messages:
+        if message["role"] == "assistant":
+            if held:
+                yield Turn(number, tuple(held), int(length / per_token))
+            number, held = number + 1, []
+        if number:
+            held.append(message)
+        length += characters(blocks_of(message))
+    if held:
+        yield Turn(number, tuple(held), int(length / per_token))
 
 
 def measure() -> list[Figure]:

@@ -46,27 +46,36 @@ def user_blocks(messages: Sequence[Message]) -> list[str]:
     ]
 
 
-@settings(deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(transcripts(), shares, keeps)
-def test_any_transcript_at_any_target_is_a_valid_request(messages, share, keep):
+def test_any_transcript_at_any_target(messages, share, keep):
     before = deepcopy(messages)
     done = compact(messages, goal_of(messages, share, keep))
-    check_thread(done.messages)
     assert messages == before
-    assert answered_now(done.messages) == answered_now(messages)
-    replies = [message for message in messages if message["role"] == "assistant"]
-    assert all(m in replies for m in done.messages if m["role"] == "assistant")
     assert done.after == size(done.messages) <= done.before
-
-
-@settings(deadline=None)
-@given(transcripts(), shares, keeps)
-def test_paths_errors_and_the_persons_words_stay_findable(messages, share, keep):
-    done = compact(messages, goal_of(messages, share, keep))
-    after = text_in(done.messages)
-    assert all(path in after for path in paths(text_in(messages)))
+    is_a_valid_request(done.messages, messages)
+    stays_findable(text_in(done.messages), messages)
     assert user_blocks(messages)[0] == user_blocks(done.messages)[0]
     assert set(user_blocks(messages)) <= set(user_blocks(done.messages))
+    if keep is None:
+        assert held(done.messages) == held(messages)
+    else:
+        newest = min(keep, len(messages) - 1)
+        kept = list(done.messages)[len(done.messages) - newest :]
+        assert kept == messages[len(messages) - newest :]
+    again = compact(done.messages, goal_of(done.messages, share, keep))
+    assert (again.messages, again.stages) == (done.messages, ())
+
+
+def is_a_valid_request(now: Sequence[Message], messages: Sequence[Message]) -> None:
+    check_thread(now)
+    assert answered_now(now) == answered_now(messages)
+    replies = [message for message in messages if message["role"] == "assistant"]
+    assert all(message in replies for message in now if message["role"] == "assistant")
+
+
+def stays_findable(after: str, messages: Sequence[Message]) -> None:
+    assert all(path in after for path in paths(text_in(messages)))
     for exchange in exchanges(messages):
         if exchange.is_error and len(exchange.text) < 2_000 and "</ledger" not in exchange.text:
             assert all(line.strip() in after for line in exchange.text.split("\n"))
@@ -74,33 +83,9 @@ def test_paths_errors_and_the_persons_words_stay_findable(messages, share, keep)
             assert "ValueError: invalid literal for int(): 'x'" in after
 
 
-@settings(deadline=None)
-@given(transcripts(), shares, keeps)
-def test_compacting_what_is_compacted_changes_nothing(messages, share, keep):
-    once = compact(messages, goal_of(messages, share, keep))
-    again = compact(once.messages, goal_of(once.messages, share, keep))
-    assert again.messages == once.messages
-    assert again.stages == ()
-
-
-@settings(deadline=None)
-@given(transcripts(), shares)
-def test_what_the_conversation_held_is_still_known(messages, share):
-    done = compact(messages, goal_of(messages, share))
-    assert held(done.messages) == held(messages)
-
-
-@settings(deadline=None)
-@given(transcripts(), shares, st.integers(1, 12))
-def test_the_newest_messages_that_are_asked_for_stay_as_they_are(messages, share, keep):
-    done = compact(messages, goal_of(messages, share, keep))
-    asked = min(keep, len(messages) - 1)
-    assert list(done.messages)[len(done.messages) - asked :] == messages[len(messages) - asked :]
-
-
-@settings(deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(transcripts(), st.lists(transcripts(), max_size=3), st.floats(0, 0.6))
-def test_a_ledger_is_carried_on_from_compaction_to_compaction(messages, later, share):
+def test_key_facts_are_carried_on_from_compaction_to_compaction(messages, later, share):
     thread: list[Message] = list(compact(messages, goal_of(messages, share)).messages)
     said = [messages]
     for number, more in enumerate(later):
@@ -313,7 +298,7 @@ def test_results_with_images_are_masked_whole():
     assert contents(done.messages)[0].startswith(f"[{MASKED}")
 
 
-def test_what_an_earlier_ledger_says_is_in_the_next_one():
+def test_what_earlier_key_facts_say_is_in_the_next_ones():
     quiet = "z" * 190
     first = thread(
         call(0, "run_command", {"command": "make"}, "ValueError: no\nexit code 2"),

@@ -1,4 +1,4 @@
-"""The facts: what code finds in messages, and that its text can be read back."""
+"""Key facts: what code finds in messages, and that their text can be read back."""
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -37,7 +37,7 @@ ends = st.sampled_from(["done", "exit code 1"])
 commands = st.dictionaries(entries.map(" ".join).filter(bool), ends, max_size=3).map(
     lambda found: tuple(found.items())
 )
-ledgers = st.builds(
+key_facts = st.builds(
     KeyFacts,
     written=st.sampled_from(["", "### Objective\nAll.\n\n- a point"]),
     decisions=entries,
@@ -50,7 +50,7 @@ ledgers = st.builds(
 
 
 @settings(deadline=None)
-@given(ledgers)
+@given(key_facts)
 def test_what_is_rendered_can_be_read_back(facts):
     text = render(facts, HEAD)
     assert is_key_facts(text)
@@ -60,8 +60,8 @@ def test_what_is_rendered_can_be_read_back(facts):
 
 
 @settings(deadline=None)
-@given(ledgers, ledgers)
-def test_nothing_is_lost_when_ledgers_are_joined(older, newer):
+@given(key_facts, key_facts)
+def test_nothing_is_lost_when_key_facts_are_joined(older, newer):
     joined = merged(older, newer)
     for name in ("decisions", "errors", "open", "mentioned"):
         assert {*getattr(older, name), *getattr(newer, name)} == set(getattr(joined, name))
@@ -73,7 +73,7 @@ def test_nothing_is_lost_when_ledgers_are_joined(older, newer):
 
 @settings(deadline=None)
 @given(transcripts())
-def test_the_ledger_of_any_transcript_can_be_read_back(messages):
+def test_the_key_facts_of_any_transcript_can_be_read_back(messages):
     text = render(extract(messages), HEAD)
     assert render(parse(text), HEAD) == text
 

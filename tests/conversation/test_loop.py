@@ -333,7 +333,7 @@ def talkative(number: int) -> Turn:
                 call("note", text=str(number)))  # fmt: skip
 
 
-def test_older_messages_become_a_ledger_when_masking_is_not_enough():
+def test_older_messages_become_key_facts_when_masking_is_not_enough():
     stage = Stage(*(talkative(n) for n in range(20)), DONE, window=40_000)
     outcome = stage.hold()
     assert outcome.reason == "submitted"
@@ -377,10 +377,10 @@ def written_up(reply: Turn, share: float = 0.3) -> Stage:
     return stage
 
 
-def test_a_model_may_write_the_ledger_up_and_what_it_forgets_is_kept():
+def test_a_model_may_write_them_up_and_what_it_forgets_is_kept():
     stage = written_up(turn(say(ACCOUNT)))
-    ledger = stage.asked[-1]["messages"][0]["content"][1]["text"]
-    assert "## Summary\n### Objective\nIn src/part0.py." in ledger
+    facts = stage.asked[-1]["messages"][0]["content"][1]["text"]
+    assert "## Summary\n### Objective\nIn src/part0.py." in facts
     assert all(f"src/part{number}.py" in str(stage.asked[-1]) for number in range(12))
     spent = [event for event in stage.events if isinstance(event, TurnEnded)]
     assert "compaction" in {event.purpose for event in spent}
@@ -400,10 +400,10 @@ def test_a_model_may_write_the_ledger_up_and_what_it_forgets_is_kept():
 def test_where_the_model_fails_code_sums_up_alone(reply):
     stage = written_up(reply)
     assert stage.outcome.reason == "submitted"
-    ledger = stage.asked[-1]["messages"][0]["content"][1]["text"]
-    assert ledger.startswith("<ledger ")
-    assert "## Summary" not in ledger
-    assert "The problem is in src/part" in ledger
+    facts = stage.asked[-1]["messages"][0]["content"][1]["text"]
+    assert facts.startswith("<ledger ")
+    assert "## Summary" not in facts
+    assert "The problem is in src/part" in facts
 
 
 def test_a_write_up_that_is_cut_is_paid():

@@ -1,6 +1,7 @@
 """From messages to snapshots and summaries, by code."""
 
 import json
+from collections.abc import Sequence
 
 import pytest
 from hypothesis import given, settings
@@ -14,10 +15,9 @@ from foundry.conversation.memory.turns import (
     size,
     step_snapshot,
     turn_snapshot,
-    turns,
 )
 from foundry.schema.memory import Draft, Touched
-from foundry.schema.messages import text_block
+from foundry.schema.messages import Message, text_block
 from tests.support.transcripts import transcripts
 
 THREAD = [
@@ -35,14 +35,6 @@ THREAD = [
     ]},
     {"role": "assistant", "content": [text_block("I look once more.")]},
 ]  # fmt: skip
-
-
-def test_a_turn_is_a_reply_with_the_results_of_its_calls():
-    first, second = turns(THREAD)
-    assert (first.number, second.number) == (1, 2)
-    assert first.messages == tuple(THREAD[1:3])
-    assert second.messages == (THREAD[3],)
-    assert second.tokens > first.tokens > 0
 
 
 def test_a_snapshot_holds_calls_results_files_and_decisions():
@@ -68,17 +60,38 @@ def test_the_snapshot_of_a_step_leaves_the_calls_to_its_turns():
 @settings(max_examples=80, deadline=None)
 @given(thread=transcripts())
 def test_the_turns_of_any_thread_hold_all_of_it(thread):
-    found = list(turns(thread))
-    begun = next((n for n, m in enumerate(thread) if m["role"] == "assistant"), len(thread))
-    assert [message for turn in found for message in turn.messages] == thread[begun:]
-    shots = [turn_snapshot(turn.messages, task="") for turn in found]
+    found = turns(thread)
+    shots = [turn_snapshot(turn, task="") for turn in found]
     results = [each.text for each in exchanges(thread)]
     assert [call.result for shot in shots for call in shot.calls] == results
     words = [block["text"] for message in thread if message["role"] == "assistant"
              for block in blocks_of(message) if block["type"] == "text"]  # fmt: skip
-    told = "\n\n".join(said(turn.messages) for turn in found)
+    told = "\n\n".join(map(said, found))
     assert all(word in told for word in words)
     json.dumps([shot.model_dump(mode="json") for shot in shots])
+    for turn in found:
+        is_summarised(turn)
+
+
+def turns(thread: Sequence[Message]) -> list[list[Message]]:
+    """Each reply with the messages up to the next one."""
+    found: list[list[Message]] = []
+    for message in thread:
+        if message["role"] == "assistant":
+            found.append([])
+        if found:
+            found[-1].append(message)
+    return found
+
+
+def is_summarised(turn: Sequence[Message]) -> None:
+    """No summary is empty or long or silent about a failure."""
+    facts = facts_of(turn)
+    told = summary(said(turn), facts)
+    assert told.text
+    failed = [text for text, end in facts.commands if end not in ("done", "exit code 0")]
+    assert all(" ".join(each.split())[:40] in told.text for each in failed)
+    assert told.tokens <= MOST_TOKENS + 60 * len(failed)
 
 
 # -- summaries ---------------------------------------------------------------------------------
@@ -99,18 +112,6 @@ def test_of_a_turn_that_only_calls_the_summary_says_what():
     assert summary("", nothing, called=["f", "submit", "f"]).text == "Called `f`, `submit`."
     assert summary("Done.", nothing, called=["submit"]).text == "Done."
     assert summary("", nothing).text == "Nothing was said or done."
-
-
-@settings(max_examples=80, deadline=None)
-@given(thread=transcripts())
-def test_no_summary_is_empty_or_long_or_silent_about_a_failure(thread):
-    for turn in turns(thread):
-        facts = facts_of(turn.messages)
-        told = summary(said(turn.messages), facts)
-        assert told.text
-        failed = [text for text, end in facts.commands if end not in ("done", "exit code 0")]
-        assert all(" ".join(each.split())[:40] in told.text for each in failed)
-        assert told.tokens <= MOST_TOKENS + 60 * len(failed)
 
 
 FAILING = KeyFacts(

@@ -1,43 +1,15 @@
 """Messages as snapshots: what a turn or a step had before it and did."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from foundry.conversation.compaction.extraction import extract
 from foundry.conversation.compaction.key_facts import KeyFacts
 from foundry.conversation.compaction.tool_calls import blocks_of, exchanges, text_of
-from foundry.model.tokens import CHARACTERS_PER_TOKEN, characters
+from foundry.model.tokens import CHARACTERS_PER_TOKEN
 from foundry.schema.base import Json
 from foundry.schema.memory import CallMade, ContextSnapshot, Touched
 from foundry.schema.messages import Message
-
-
-@dataclass(frozen=True, slots=True)
-class Turn:
-    """One reply with the results of its calls, and what stood open before it.
-
-    `messages` are the reply and the results; `tokens` what sending the whole context again as it
-    was then would cost, estimated.
-    """
-
-    number: int
-    messages: tuple[Message, ...]
-    tokens: int
-
-
-def turns(messages: Sequence[Message], per_token: float = CHARACTERS_PER_TOKEN) -> Iterator[Turn]:
-    """The turns of a conversation, in their order."""
-    length, number, held = 0, 0, list[Message]()
-    for message in messages:
-        if message["role"] == "assistant":
-            if held:
-                yield Turn(number, tuple(held), int(length / per_token))
-            number, held = number + 1, []
-        if number:
-            held.append(message)
-        length += characters(blocks_of(message))
-    if held:
-        yield Turn(number, tuple(held), int(length / per_token))
 
 
 def turn_snapshot(
