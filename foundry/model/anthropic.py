@@ -1,7 +1,7 @@
 """A model behind the Messages API, reached through the `anthropic` SDK.
 
 The SDK brings credentials, the connection and the decoding of streams. Retries are ours
-(retry.py), what is sent (body.py), and putting a reply together (stream.py): its helper
+(retry.py), what is sent (request.py), and putting a reply together (stream.py): its helper
 raises nothing when a stream is cut, completes the JSON of a cut tool call, and reparses that JSON
 at every delta.
 """
@@ -16,9 +16,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from foundry.errors import InputError, ModelError, ModelRejected
-from foundry.model import prices, thinking
+from foundry.model import prices
 from foundry.model.base import Connection
-from foundry.model.body import Body, body_of, headers_of
 from foundry.model.endpoint import (
     PLACEHOLDER,
     has_model,
@@ -27,6 +26,7 @@ from foundry.model.endpoint import (
     require_loopback,
 )
 from foundry.model.faults import Endpoint, Refusal, judge, quote
+from foundry.model.request import Body, always_thinks, body_of, headers_of, refuses_thinking
 from foundry.model.retry import RetryNotice, RetryPolicy, Transient, retrying
 from foundry.model.stream import read_reply, without_surrogates
 from foundry.schema.base import Json
@@ -140,7 +140,7 @@ class AnthropicModel:
     @property
     def always_thinks(self) -> bool:
         """Whether it thinks before every answer, also where it is asked not to."""
-        return thinking.always(self._name)
+        return always_thinks(self._name)
 
     def cost(self, usage: Usage) -> float | None:
         """US dollars for one reply's usage, or None where no price is known."""
@@ -164,7 +164,7 @@ class AnthropicModel:
         try:
             return self._complete(body, on_text)
         except ModelRejected as error:
-            if "thinking" not in body or not thinking.refused(error.message):
+            if "thinking" not in body or not refuses_thinking(error.message):
                 raise
         self._unthinking = True  # the name promised more than the server takes
         return self._complete(self._body(request), on_text)

@@ -59,9 +59,9 @@ class ModelRequest:
     messages: tuple[Message, ...]
     max_tokens: int
     context_management: Mapping[str, Any] | None = None
-    """What the server is asked to do itself when the context grows (see model/editing.py)."""
+    """What the server is asked to do itself when the context grows (see model/request.py)."""
     thinking: ThinkingWish = ""
-    """Translated by model/thinking.py: models differ in what they take."""
+    """Translated by model/request.py: models differ in what they take."""
 
 
 @dataclass(frozen=True, slots=True)

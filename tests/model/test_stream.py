@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foundry.model.body import sendable
+from foundry.model.request import sendable
 from foundry.model.retry import Transient
 from foundry.model.stream import read_reply, without_surrogates
 from foundry.schema.messages import Usage

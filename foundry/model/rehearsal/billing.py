@@ -7,20 +7,17 @@ loses the cached messages, but not tools and system. Not modelled: the cache's t
 (nothing is ever forgotten), and that a change of tool_choice drops cached messages.
 """
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from threading import Lock
 from typing import Any
 
-from foundry.model.rehearsal.rules import blocks_of
+from foundry.model.rehearsal.rules import blocks_of, canonical
 from foundry.schema.messages import Usage
 
 CHARACTERS_PER_TOKEN = 4
 MIN_CACHED_TOKENS = 1024
 LOOKBACK_BLOCKS = 20
-
-_canonical = json.JSONEncoder(sort_keys=True, ensure_ascii=False, separators=(",", ":")).encode
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,11 +41,11 @@ def measure(request: Mapping[str, Any]) -> Prompt:
     prefix, characters = hash(request.get("model")), 0
     prefixes: list[tuple[int, int]] = []
     breakpoints: list[int] = []
-    thinking = _canonical(request.get("thinking"))
+    thinking = canonical(request.get("thinking"))
     for owner, block in _blocks(request):
         if owner not in ("tool", "system"):
             owner = f"{owner}{thinking}"  # noqa: PLW2901
-        text = owner + _canonical(_without_breakpoint(block))
+        text = owner + canonical(_without_breakpoint(block))
         prefix = hash((prefix, text))
         characters += len(text)
         if block.get("cache_control"):
@@ -62,7 +59,7 @@ def measure(request: Mapping[str, Any]) -> Prompt:
 
 def count_output(content: list[dict[str, Any]]) -> int:
     """Tokens of a reply's blocks; an empty reply still costs one."""
-    return max(1, sum(len(_canonical(block)) for block in content) // CHARACTERS_PER_TOKEN)
+    return max(1, sum(len(canonical(block)) for block in content) // CHARACTERS_PER_TOKEN)
 
 
 class Ledger:

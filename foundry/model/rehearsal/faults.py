@@ -1,15 +1,15 @@
-"""What goes wrong on request. A fault is a value; how it reaches the wire is in delivery.py.
+"""What goes wrong on request. A fault is a value; how it reaches the socket is in delivery.py.
 
 Use the functions (`faults.rate_limit(retry_after=2)`) in Python; in YAML a fault is a mapping
 with the fields of `Fault`, such as `{kind: reset, after: 3}`.
 """
 
+import json
 from collections.abc import Mapping
 from typing import Any, Literal
 
 from pydantic import ConfigDict, Field
 
-from foundry.model.rehearsal import sse
 from foundry.model.rehearsal.rules import ApiError
 from foundry.schema.base import Value
 
@@ -131,7 +131,7 @@ def stop(reason: str, *, times: int = 1) -> Fault:
 
 
 def alter(fault: Fault, message: dict[str, Any]) -> dict[str, Any]:
-    """The message as the fault leaves it; faults of the wire change nothing here."""
+    """The message as the fault leaves it; faults of the socket change nothing here."""
     match fault.kind:
         case "empty":
             return {**message, "content": [], "stop_reason": "end_turn"}
@@ -160,5 +160,5 @@ def _half(block: Mapping[str, Any]) -> dict[str, Any]:
         return {"type": "thinking", "thinking": block["thinking"][: len(block["thinking"]) // 2]}
     if block["type"] != "tool_use":
         return {**block, "text": block["text"][: len(block["text"]) // 2]}
-    arguments = sse.compact(block["input"])
+    arguments = json.dumps(block["input"], separators=(",", ":"))
     return {**block, "input": {}, "partial_json": arguments[: len(arguments) // 2]}

@@ -9,10 +9,13 @@ from collections.abc import Callable
 from threading import Thread
 from typing import Any
 
-from foundry.model.rehearsal import wire
-from foundry.model.rehearsal.delivery import deliver_error
+from foundry.model.rehearsal.delivery import (
+    Delivery,
+    HttpRequest,
+    deliver_error,
+    read_request,
+)
 from foundry.model.rehearsal.rules import ApiError
-from foundry.model.rehearsal.wire import Delivery, HttpRequest
 
 HOST = "127.0.0.1"
 
@@ -90,7 +93,7 @@ class _Connection(socketserver.StreamRequestHandler):
         """Answer until the client leaves or a delivery ends the connection."""
         ending = "keep"
         while ending == "keep":
-            request = wire.read_request(self.rfile)
+            request = read_request(self.rfile)
             if request is None:
                 return
             delivery = self.server.respond(request)

@@ -9,7 +9,7 @@ from pathlib import Path
 from foundry.errors import InputError
 from foundry.model.anthropic import AnthropicModel, connect
 from foundry.model.base import Connection
-from foundry.model.rehearsal.scenes import load
+from foundry.model.rehearsal.script import load
 from foundry.model.rehearsal.server import RehearsalServer
 
 KEY = "sk-for-the-rehearsal-only"

@@ -14,7 +14,13 @@ from threading import Condition
 from typing import Any
 
 from foundry.model.rehearsal.billing import Ledger, Prompt, count_output, measure
-from foundry.model.rehearsal.delivery import deliver_error, deliver_json, deliver_message
+from foundry.model.rehearsal.delivery import (
+    Delivery,
+    HttpRequest,
+    deliver_error,
+    deliver_json,
+    deliver_message,
+)
 from foundry.model.rehearsal.faults import Fault, alter, error_of
 from foundry.model.rehearsal.listener import Listener
 from foundry.model.rehearsal.rules import (
@@ -23,10 +29,11 @@ from foundry.model.rehearsal.rules import (
     check_breakpoints,
     check_credentials,
     check_request,
+    check_thinking,
+    check_thoughts,
+    with_thoughts,
 )
 from foundry.model.rehearsal.script import Script, Turn
-from foundry.model.rehearsal.thoughts import check_thinking, check_thoughts, with_thoughts
-from foundry.model.rehearsal.wire import Delivery, HttpRequest
 from foundry.schema.messages import Usage
 
 _SECRET = frozenset({"authorization", "x-api-key", "cookie"})

@@ -8,8 +8,7 @@ import pytest
 from rehearsal_stage import Stage, request, streamed
 
 from foundry.errors import InputError
-from foundry.model.rehearsal.scenes import load, parse
-from foundry.model.rehearsal.script import Turn
+from foundry.model.rehearsal.script import Turn, load, parse
 
 SCRIPT = """
 shared:

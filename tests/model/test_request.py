@@ -5,9 +5,8 @@ import pytest
 from foundry.errors import ModelRejected
 from foundry.model.anthropic import AnthropicModel
 from foundry.model.rehearsal import faults
-from foundry.model.rehearsal.scenes import parse
-from foundry.model.rehearsal.script import call, say, think, turn
-from foundry.model.thinking import always, config, refused
+from foundry.model.rehearsal.script import call, parse, say, think, turn
+from foundry.model.request import always_thinks, refuses_thinking, thinking_of
 from foundry.schema.messages import Message, ModelRequest, text_block, tool_result
 from foundry.schema.messages import ToolCall as Called
 from tests.support.builds import FAST
@@ -41,15 +40,15 @@ DISABLED, BETWEEN = {"type": "disabled"}, {"type": "between_tools"}
     ],
 )
 def test_every_generation_is_told_in_its_own_words(name, on, off, never_off):
-    assert config(name, "on", 32_000) == on
-    assert config(name, "off", 32_000) == off
-    assert config(name, "", 32_000) is None
-    assert always(name) is never_off
+    assert thinking_of(name, "on", 32_000) == on
+    assert thinking_of(name, "off", 32_000) == off
+    assert thinking_of(name, "", 32_000) is None
+    assert always_thinks(name) is never_off
 
 
 @pytest.mark.parametrize(("most", "budget"), [(4_000, 2_000), (2_048, 1_024), (2_000, None)])
 def test_a_budget_leaves_half_of_the_reply(most, budget):
-    made = config("claude-haiku-4-5", "on", most)
+    made = thinking_of("claude-haiku-4-5", "on", most)
     assert (made and made["budget_tokens"]) == budget
 
 
@@ -64,9 +63,9 @@ def answered(*blocks: object) -> list[Message]:
 
 def test_a_budgeted_model_does_not_begin_to_think_between_a_call_and_its_result():
     thought = {"type": "thinking", "thinking": "hm", "signature": "s"}
-    assert config("claude-haiku-4-5", "on", 32_000, answered(say("hm"))) is None
-    assert config("claude-haiku-4-5", "on", 32_000, answered(thought)) == BUDGET
-    assert config("claude-haiku-5-5", "on", 32_000, answered(say("hm"))) == ADAPTIVE
+    assert thinking_of("claude-haiku-4-5", "on", 32_000, answered(say("hm"))) is None
+    assert thinking_of("claude-haiku-4-5", "on", 32_000, answered(thought)) == BUDGET
+    assert thinking_of("claude-haiku-5-5", "on", 32_000, answered(say("hm"))) == ADAPTIVE
 
 
 @pytest.mark.parametrize(
@@ -80,7 +79,7 @@ def test_a_budgeted_model_does_not_begin_to_think_between_a_call_and_its_result(
     ],
 )
 def test_a_refused_wish_is_told_from_a_refused_thought(words, is_refused):
-    assert refused(words) is is_refused
+    assert refuses_thinking(words) is is_refused
 
 
 def request(messages=None, wish="on", **more):
