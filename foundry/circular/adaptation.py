@@ -32,8 +32,15 @@ from dataclasses import dataclass, field
 from foundry.circular.history import assignment_of, states_of
 from foundry.circular.metrics import PER_TOKENS, gains, overall_progress, work
 from foundry.circular.partitions import alone, done_parts
-from foundry.circular.prompt_versions import prompts_of
-from foundry.circular.schema import BaseContext, IterationState, ModelsBy, PromptVersion, Settings
+from foundry.circular.prompt_versions import Prompts, prompts_of
+from foundry.circular.schema import (
+    Assignment,
+    BaseContext,
+    IterationState,
+    ModelsBy,
+    PromptVersion,
+    Settings,
+)
 from foundry.schema.journal import Entry
 from foundry.schema.workflow import Step
 from foundry.workflow.cursor import Instruction
@@ -75,11 +82,15 @@ class Setup:
     reasons: dict[str, str] = field(default_factory=dict)
 
 
-def work_setup(entries: Sequence[Entry]) -> Setup | None:
-    """How the thread that works next is set up; None in a run of another command."""
+def setup_of(entries: Sequence[Entry], *, doubts: bool = False) -> Setup | None:
+    """How the thread that works (or `doubts`) next is set up; None in a run of another command."""
     assignment, prompts = assignment_of(entries), prompts_of(entries)
     if assignment is None or prompts is None:
         return None
+    return (_doubt_setup if doubts else _work_setup)(assignment, prompts, entries)
+
+
+def _work_setup(assignment: Assignment, prompts: Prompts, entries: Sequence[Entry]) -> Setup:
     settings, states = assignment.settings, states_of(entries)
     version, last = prompts.active, next(reversed(work(states)), None)
     trial = ""
@@ -104,36 +115,27 @@ def work_setup(entries: Sequence[Entry]) -> Setup | None:
     return Setup(version, threshold, model, rank, context, left_out, reasons)
 
 
-def doubt_setup(entries: Sequence[Entry]) -> Setup | None:
-    """How a thread that doubts is set up: the whole context, the prompt as the person gave it."""
-    assignment, prompts = assignment_of(entries), prompts_of(entries)
-    if assignment is None or prompts is None:
-        return None
-    settings, original = assignment.settings, prompts.history.versions[0]
-    setup = Setup(original, settings.threshold, context=assignment.base_context)
-    if not settings.models:
-        return setup
-    model, why = settings.models[-1], "the strongest one doubts"
-    if settings.models_by == "rotate":
-        model, why = next_model(settings.models, states_of(entries), "rotate")
-    return Setup(
-        original,
-        settings.threshold,
-        model=model,
-        rank=settings.models.index(model) + 1,
-        context=assignment.base_context,
-        reasons={"model": f"{model}: {why}"},
-    )
+def _doubt_setup(assignment: Assignment, prompts: Prompts, entries: Sequence[Entry]) -> Setup:
+    """The whole context, and the prompt as the person gave it."""
+    settings, model, rank, reasons = assignment.settings, "", 0, {}
+    if settings.models:
+        model, why = settings.models[-1], "the strongest one doubts"
+        if settings.models_by == "rotate":
+            model, why = next_model(settings.models, states_of(entries), "rotate")
+        rank = settings.models.index(model) + 1
+        reasons["model"] = f"{model}: {why}"
+    original, context = prompts.history.versions[0], assignment.base_context
+    return Setup(original, settings.threshold, model, rank, context, reasons=reasons)
 
 
 def tuned_work(due: Instruction, entries: tuple[Entry, ...]) -> Step:
     """The step that works, with the threshold and the model that are due."""
-    return _tuned(due, work_setup(entries), entries)
+    return _tuned(due, setup_of(entries), entries)
 
 
 def tuned_doubt(due: Instruction, entries: tuple[Entry, ...]) -> Step:
     """The step that doubts, with the model that is due."""
-    return _tuned(due, doubt_setup(entries), entries)
+    return _tuned(due, setup_of(entries, doubts=True), entries)
 
 
 def _tuned(due: Instruction, setup: Setup | None, entries: Sequence[Entry]) -> Step:

@@ -20,6 +20,157 @@ from foundry.store.project import FOLDER
 from foundry.workflow.parsing import read_yaml
 from foundry.workflow.problem import did_you_mean, json_path, value_text
 
+JOURNAL = f"{FOLDER}/journal.jsonl"
+
+SUFFIXES = (".md", ".txt", ".j2", ".prompt")
+"""A PROMPT of one word that ends like this is meant to be a file."""
+
+DEFAULTS = Settings()
+
+MAX_PATH = 4_096
+"""Bytes of the longest path that is looked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """A text and the file that it came from, empty where it was typed."""
+
+    text: str
+    file: str = ""
+
+
+def assigned(
+    prompt: str,
+    *,
+    prompt_file: str = "",
+    context: Given | None = None,
+    confirmations: int = 1,
+    commit: bool = True,
+    message: str = MESSAGE,
+    checked: bool = False,
+    settings: Settings = DEFAULTS,
+) -> Assignment:
+    """The assignment; raises ArtifactError for a base context that does not fit its schema."""
+    base = parse_base_context(context.text, context.file) if context else None
+    return Assignment(
+        prompt=prompt,
+        prompt_source=Source(file=prompt_file, sha256=fingerprint(prompt)),
+        base_context=base,
+        context_source=Source(file=context.file, sha256=fingerprint(base)) if context and base
+        else None,
+        confirmations=confirmations,
+        commit=commit,
+        message=message,
+        checked=checked,
+        settings=settings,
+    )  # fmt: skip
+
+
+def given_prompt(words: str) -> Given:
+    """PROMPT: the text of a file, where it names one, or else the words themselves."""
+    short = len(words.encode(errors="surrogatepass")) <= MAX_PATH
+    if short and "\n" not in words and "\0" not in words:
+        path = Path(words).expanduser()
+        if path.is_file():
+            return given_file(path, "the prompt")
+        if path.suffix in SUFFIXES and len(words.split()) == 1:
+            raise InputError(f"there is no file {words}", hint="Name a file, or say it in words")
+    return Given(words.strip())
+
+
+def given_file(path: Path, what: str) -> Given:
+    """A file of the person's; raises InputError when it can't be read."""
+    try:
+        text = path.expanduser().read_bytes().decode("utf-8-sig")
+    except OSError as error:
+        raise InputError(
+            f"cannot read {what} from {path}: {error.strerror}", hint="Name a text file that exists"
+        ) from error
+    except UnicodeDecodeError as error:
+        raise InputError(
+            f"{what} in {path} is not UTF-8 text (byte {error.start})", hint="Save it as UTF-8"
+        ) from error
+    if not text.strip():
+        raise InputError(f"{what} in {path} is empty", hint="Say what is wanted")
+    return Given(text.strip(), str(path.expanduser().resolve()))
+
+
+def changed_since(assignment: Assignment) -> tuple[str, ...]:
+    """Which of the person's files say something else now, or say nothing any more."""
+    readers = (
+        (assignment.prompt_source, lambda file: given_file(file, "the prompt").text),
+        (assignment.context_source, _given_context),
+    )
+    changed = []
+    for source, reader in readers:
+        if source and source.file:
+            try:
+                now = fingerprint(reader(Path(source.file)))
+            except (InputError, ArtifactError):
+                now = ""
+            if now != source.sha256:
+                changed.append(source.file)
+    return tuple(changed)
+
+
+def reread(assignment: Assignment) -> Assignment:
+    """The assignment with what its files say now; raises InputError or ArtifactError."""
+    prompt, context = assignment.prompt_source, assignment.context_source
+    text = assignment.prompt
+    if prompt.file:
+        text = check_spec(given_file(Path(prompt.file), "the prompt").text)
+    base, source = assignment.base_context, context
+    if context and context.file:
+        base = _given_context(Path(context.file))
+        source = Source(file=context.file, sha256=fingerprint(base))
+    return assignment.model_copy(
+        update={
+            "prompt": text,
+            "prompt_source": Source(file=prompt.file, sha256=fingerprint(text)),
+            "base_context": base,
+            "context_source": source,
+        }
+    )
+
+
+def _given_context(path: Path) -> BaseContext:
+    given = given_file(path, "the base context")
+    return parse_base_context(given.text, given.file)
+
+
+def changes_notice(assignment: Assignment) -> str:
+    """What to say of files that changed while the run goes on; nothing where none did."""
+    changed = changed_since(assignment)
+    if not changed:
+        return ""
+    return (
+        f"{' and '.join(changed)} changed since the run began: it goes on with what it began "
+        "with; `foundry circular resume --accept-changes` takes the new text"
+    )
+
+
+def tampered(field: str) -> ArtifactError:
+    """The error for a text in the journal that is not the one that was written there."""
+    return ArtifactError(
+        JOURNAL,
+        field,
+        "its hash is not the one that was journalled with it: somebody changed it",
+        hint=f"`git log -p -- {JOURNAL}` shows where; begin a new run with what you want",
+    )
+
+
+def intact(assignment: Assignment) -> Assignment:
+    """The assignment; raises ArtifactError when its prompt or base context is not what it was."""
+    if fingerprint(assignment.prompt) != assignment.prompt_source.sha256:
+        raise tampered("circular_assignment.prompt")
+    context, source = assignment.base_context, assignment.context_source
+    if (context and fingerprint(context)) != (source and source.sha256):
+        raise tampered("circular_assignment.base_context")
+    return assignment
+
+
+# -- the base context ------------------------------------------------------------------------------
+
 _NAMES = {"migration_history": "history", "task_objective": "objective"}
 """The seed's own names of fields, and what they are here."""
 
@@ -82,10 +233,36 @@ def _reason(first: Mapping[str, Any], loc: tuple[str | int, ...]) -> str:
     return f"{str(first['msg']).removeprefix('Value error, ')} (it is {value_text(first['input'])})"
 
 
+def context_text(context: BaseContext | None) -> str:
+    """The base context in words."""
+    if context is None:
+        return ""
+    project, history = context.project, context.history
+    lines = [": ".join(each for each in ("Project", project.name, project.description) if each)]
+    if project.tech_stack:
+        lines.append(f"Stack: {', '.join(project.tech_stack)}")
+    if history:
+        way = " → ".join(each for each in (history.origin, history.target) if each)
+        about = ", ".join(each for each in (way, history.completion, history.timestamp) if each)
+        lines += [f"History: {about}"] if about else []
+        lines += [f"- {note}" for note in history.notes]
+    lines.append(f"Objective: {context.objective.primary}")
+    if context.objective.secondary:
+        lines.append(f"Also: {context.objective.secondary}")
+    if context.constraints:
+        lines += ["Constraints:", *(f"- {each}" for each in context.constraints)]
+    for part in context.parts:
+        where = f" ({', '.join(part.paths)})" if part.paths else ""
+        lines.append(f"Part {part.id}: {part.title}{where}. {part.details}".rstrip(" ."))
+    return "\n".join(lines)
+
+
+# -- settings --------------------------------------------------------------------------------------
+
 ROLES = ("builder", "doubter")
 """Whose threads circular.yaml has."""
 
-MOST_MODELS = 8
+MAX_MODELS = 8
 
 
 def models_in(text: str | None) -> tuple[str, ...]:
@@ -98,14 +275,14 @@ def models_in(text: str | None) -> tuple[str, ...]:
     twice = next((name for name in names if names.count(name) > 1), "")
     if twice:
         raise InputError(f"--model names {twice} twice", hint="Name each model once")
-    if len(names) > MOST_MODELS:
-        raise InputError(f"--model names {len(names)} models, more than {MOST_MODELS}")
+    if len(names) > MAX_MODELS:
+        raise InputError(f"--model names {len(names)} models, more than {MAX_MODELS}")
     return names
 
 
 def role_models(models: Sequence[str]) -> dict[str, str]:
     """The models of a rotation by the roles in which they answer: `builder:2` is the second."""
-    return {f"{role}:{place}": name for role in ROLES for place, name in enumerate(models, 1)}
+    return {f"{role}:{rank}": name for role in ROLES for rank, name in enumerate(models, 1)}
 
 
 def check_roles(models: Sequence[str], given: Mapping[str, str]) -> None:
@@ -133,161 +310,3 @@ def check_settings(assignment: Assignment) -> None:
             "--progressive shrinks the base context, and there is none",
             hint="Give one with --context FILE.yaml",
         )
-
-
-SUFFIXES = (".md", ".txt", ".j2", ".prompt")
-"""A PROMPT of one word that ends like this is meant to be a file."""
-
-DEFAULTS = Settings()
-
-MOST = 4_096
-"""Bytes of the longest path that is looked for."""
-
-
-@dataclass(frozen=True, slots=True)
-class Given:
-    """A text and the file that it came from, empty where it was typed."""
-
-    text: str
-    file: str = ""
-
-
-def assigned(
-    prompt: str,
-    *,
-    prompt_file: str = "",
-    context: Given | None = None,
-    confirmations: int = 1,
-    commit: bool = True,
-    message: str = MESSAGE,
-    checked: bool = False,
-    settings: Settings = DEFAULTS,
-) -> Assignment:
-    """The assignment; raises ArtifactError for a base context that does not fit its schema."""
-    base = parse_base_context(context.text, context.file) if context else None
-    return Assignment(
-        prompt=prompt,
-        prompt_source=Source(file=prompt_file, sha256=fingerprint(prompt)),
-        base_context=base,
-        context_source=Source(file=context.file, sha256=fingerprint(base)) if context and base
-        else None,
-        confirmations=confirmations,
-        commit=commit,
-        message=message,
-        checked=checked,
-        settings=settings,
-    )  # fmt: skip
-
-
-def given_prompt(words: str) -> Given:
-    """PROMPT: the text of a file, where it names one, or else the words themselves."""
-    short = len(words.encode(errors="surrogatepass")) <= MOST
-    if short and "\n" not in words and "\0" not in words:
-        path = Path(words).expanduser()
-        if path.is_file():
-            return given_file(path, "the prompt")
-        if path.suffix in SUFFIXES and len(words.split()) == 1:
-            raise InputError(f"there is no file {words}", hint="Name a file, or say it in words")
-    return Given(words.strip())
-
-
-def given_file(path: Path, what: str) -> Given:
-    """A file of the person's; raises InputError when it can't be read."""
-    try:
-        text = path.expanduser().read_bytes().decode("utf-8-sig")
-    except OSError as error:
-        raise InputError(
-            f"cannot read {what} from {path}: {error.strerror}", hint="Name a text file that exists"
-        ) from error
-    except UnicodeDecodeError as error:
-        raise InputError(
-            f"{what} in {path} is not UTF-8 text (byte {error.start})", hint="Save it as UTF-8"
-        ) from error
-    if not text.strip():
-        raise InputError(f"{what} in {path} is empty", hint="Say what is wanted")
-    return Given(text.strip(), str(path.expanduser().resolve()))
-
-
-def changed_since(assignment: Assignment) -> tuple[str, ...]:
-    """Which of the person's files say something else now, or say nothing any more."""
-    changed = []
-    source = assignment.prompt_source
-    if source.file and _prompt_now(source.file) != source.sha256:
-        changed.append(source.file)
-    base = assignment.context_source
-    if base and base.file and _context_now(base.file) != base.sha256:
-        changed.append(base.file)
-    return tuple(changed)
-
-
-def taken_anew(assignment: Assignment) -> Assignment:
-    """The assignment with what its files say now; raises InputError or ArtifactError."""
-    prompt, context = assignment.prompt_source, assignment.context_source
-    text = assignment.prompt
-    if prompt.file:
-        text = check_spec(given_file(Path(prompt.file), "the prompt").text)
-    base, source = assignment.base_context, context
-    if context and context.file:
-        given = given_file(Path(context.file), "the base context")
-        base = parse_base_context(given.text, given.file)
-        source = Source(file=given.file, sha256=fingerprint(base))
-    return assignment.model_copy(
-        update={
-            "prompt": text,
-            "prompt_source": Source(file=prompt.file, sha256=fingerprint(text)),
-            "base_context": base,
-            "context_source": source,
-        }
-    )
-
-
-def notice(assignment: Assignment) -> str:
-    """What to say of files that changed while the run goes on; nothing where none did."""
-    changed = changed_since(assignment)
-    if not changed:
-        return ""
-    return (
-        f"{' and '.join(changed)} changed since the run began: it goes on with what it began "
-        "with; `foundry circular resume --accept-changes` takes the new text"
-    )
-
-
-def _prompt_now(file: str) -> str:
-    try:
-        return fingerprint(given_file(Path(file), "the prompt").text)
-    except InputError:
-        return ""
-
-
-def _context_now(file: str) -> str:
-    try:
-        given = given_file(Path(file), "the base context")
-        return fingerprint(parse_base_context(given.text, given.file))
-    except (InputError, ArtifactError):
-        return ""
-
-
-WHERE = f"{FOLDER}/journal.jsonl"
-
-
-def intact(assignment: Assignment | None) -> Assignment | None:
-    """The assignment; raises ArtifactError when its prompt or base context is not what it was."""
-    if assignment is None:
-        return None
-    if fingerprint(assignment.prompt) != assignment.prompt_source.sha256:
-        raise _tampered("circular_assignment.prompt")
-    context, source = assignment.base_context, assignment.context_source
-    if (context is None) != (source is None):
-        raise _tampered("circular_assignment.base_context")
-    if context and source and fingerprint(context) != source.sha256:
-        raise _tampered("circular_assignment.base_context")
-    return assignment
-
-
-def _tampered(field: str) -> ArtifactError:
-    return ArtifactError(
-        WHERE,
-        field,
-        "its hash is not the one that was journalled with it: somebody changed it",
-        hint=f"`git log -p -- {WHERE}` shows where; begin a new run with what you want",
-    )

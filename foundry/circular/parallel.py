@@ -17,7 +17,7 @@ from foundry.circular.merge import joint_outcome, joint_report, merge
 from foundry.circular.partitions import Partition, Partitioning, alone, done_parts, partitions
 from foundry.circular.prompt_values import announce
 from foundry.circular.schema import Mark, PartitionReport, Report
-from foundry.circular.steps import worked
+from foundry.circular.steps import iteration_result
 from foundry.engine import gates
 from foundry.engine.notes import Notebook
 from foundry.engine.perform import Means, Performed, perform
@@ -241,7 +241,7 @@ def _put_together(ctx: StepContext, ends: Sequence[Side], reason: str) -> Perfor
         return Performed(outcome, Evidence(), contract)
     evidence = gates.committable(ctx)
     said = [(part, reports[part.id]) for part in told]
-    result = worked(ctx, joint_report(said, reason), evidence)
+    result = iteration_result(ctx, joint_report(said, reason), evidence)
     return Performed(replace(outcome, reason="submitted"), evidence, contract, (result, evidence))
 
 

@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from foundry.circular.assignment import fingerprint
+from foundry.circular.assignment import fingerprint, tampered
 from foundry.circular.history import assignment_of, mark_of, states_of
 from foundry.circular.metrics import PER_TOKENS, gains, is_measured
 from foundry.circular.schema import (
@@ -22,9 +22,7 @@ from foundry.circular.schema import (
     Proposal,
     Report,
 )
-from foundry.errors import ArtifactError
 from foundry.schema.journal import Entry
-from foundry.store.project import FOLDER
 
 COMPARED = 3
 """Iterations of the edited version that an edit is measured against."""
@@ -154,9 +152,6 @@ def sections(text: str) -> tuple[str, ...]:
     return tuple(kept)
 
 
-WHERE = f"{FOLDER}/journal.jsonl"
-
-
 @dataclass(frozen=True, slots=True)
 class Prompts:
     """Every version so far, and what the last iteration changed about them."""
@@ -236,12 +231,7 @@ def _proposed(
     would stay as they are for good, however stuck it is.
     """
     if fingerprint(new.text) != new.sha256:
-        raise ArtifactError(
-            WHERE,
-            f"{where}, circular.report.proposal",
-            "its hash is not the one that was journalled with it: somebody changed it",
-            hint=f"`git log -p -- {WHERE}` shows where; begin a new run with what you want",
-        )
+        raise tampered(f"{where}, circular.report.proposal")
     if judged.decision == "rejected":
         return history, f"a new wording is not tried: version {judged.number} was rejected just now"
     proposal = propose(history, new.text, new.because)

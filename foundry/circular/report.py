@@ -6,7 +6,7 @@ here is ever read back: what is damaged or edited is written anew with the next 
 
 from collections.abc import Sequence
 
-from foundry.circular.assignment import fingerprint
+from foundry.circular.assignment import context_text, fingerprint
 from foundry.circular.history import (
     assignment_of,
     last_mark,
@@ -17,7 +17,6 @@ from foundry.circular.history import (
     states_of,
 )
 from foundry.circular.metrics import CircularMetrics, counted, final_metrics, overall_progress, work
-from foundry.circular.prompt_values import rendered
 from foundry.circular.prompt_versions import prompts_of
 from foundry.circular.schema import (
     CircularState,
@@ -169,7 +168,7 @@ def circular_views(workflow: Workflow, entries: tuple[Entry, ...]) -> dict[str, 
     views = {STATE: to_json(state), PROMPT: _prompt(entries) + "\n"}
     assignment, prompts = assignment_of(entries), prompts_of(entries)
     if assignment and assignment.base_context:
-        views[BASE] = rendered(assignment.base_context) + "\n"
+        views[BASE] = context_text(assignment.base_context) + "\n"
     if assignment and prompts and assignment.settings.refine:
         views[PROMPTS] = to_json(prompts.history)
     last = entries[-1]

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 from foundry.circular.history import REVERTED, assignment_of, mark_of, reverted_of
-from foundry.circular.session import WHOLE
+from foundry.circular.session import PATCH
 from foundry.engine.accept import accept
 from foundry.engine.contracts import views_of
 from foundry.engine.pinned_workflow import kept
@@ -85,7 +85,7 @@ def _undo(
             f"{project.root} has changes that are not committed: {', '.join(dirty[:5])}",
             hint="Commit them or take them back first",
         )
-    patch = repository.run(*WHOLE, sha, f"{sha}~1", "--", ".", f":(exclude){FOLDER}")
+    patch = repository.run(*PATCH, sha, f"{sha}~1", "--", ".", f":(exclude){FOLDER}")
     if not patch:
         raise InputError(f"iteration {iteration} changed no file")
     file = runs.folder(start.run) / f"revert-{iteration}.patch"

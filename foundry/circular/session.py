@@ -13,13 +13,13 @@ from foundry.circular.assignment import (
     assigned,
     changed_since,
     check_settings,
+    context_text,
     given_file,
     given_prompt,
+    reread,
     role_models,
-    taken_anew,
 )
 from foundry.circular.history import ASSIGNMENT, assignment_of
-from foundry.circular.prompt_values import rendered
 from foundry.circular.schema import MESSAGE, Assignment, ModelsBy, Settings
 from foundry.conversation.loop import WORKING_WINDOW
 from foundry.engine import session
@@ -36,106 +36,26 @@ from foundry.schema.events import Note
 from foundry.schema.journal import Entry, Start
 from foundry.schema.messages import text_block
 from foundry.schema.run import RunOptions, Status
-from foundry.schema.workflow import LoopStep, Step, Workflow
+from foundry.schema.workflow import LoopStep, Workflow
 from foundry.store import journal, runs
 from foundry.store.git.query import cause
 from foundry.store.git.repository import Repository
 from foundry.store.project import FOLDER, Project
 from foundry.workflow.load import builtin
 
+OPENING = 5_000
+"""Tokens, about: what every conversation begins with beside its task."""
+
 DOUBT = "doubt"
+"""The step of circular.yaml that is held once for each confirmation."""
 
-
-def shaped(
-    workflow: Workflow,
-    *,
-    threshold: float,
-    max_iterations: int,
-    confirmations: int = 1,
-    refine: bool = False,
-) -> Workflow:
-    """The workflow in which every thread ends at `threshold`, with so many doubting threads."""
-    return workflow.model_copy(
-        update={
-            "steps": tuple(
-                _shaped_loop(step, threshold, max_iterations, confirmations, refine=refine)
-                if isinstance(step, LoopStep)
-                else step
-                for step in workflow.steps
-            )
-        }
-    )
-
-
-def _shaped_loop(
-    step: LoopStep, threshold: float, most: int, confirmations: int, *, refine: bool
-) -> LoopStep:
-    body = [_within(each, threshold) for each in step.steps if each.id != DOUBT]
-    if refine:
-        body = [_refining(each) for each in body]
-    doubt = next(_within(each, threshold) for each in step.steps if each.id == DOUBT)
-    names = (DOUBT, *(f"{DOUBT}-{number}" for number in range(2, confirmations + 1)))
-    doubts = [doubt.model_copy(update={"id": name}) for name in names]
-    loop = step.loop.model_copy(update={"max_iterations": most})
-    return step.model_copy(update={"loop": loop, "body": (*body, *doubts)})
-
-
-def _within(step: Step, threshold: float) -> Step:
-    budget = step.budget.model_copy(update={"threshold": threshold})
-    return step.model_copy(update={"budget": budget})
-
-
-def _refining(step: Step) -> Step:
-    """A step whose thread may propose another wording of the prompt, where it is one that works."""
-    works = step.contract == "circular"
-    return step.model_copy(update={"contract": "circular-refining"}) if works else step
-
-
-DONE = "circular-handed-over"
+HANDED_OVER = "circular-handed-over"
 """The file in the local folder that tells that it was done."""
 
-WHOLE = (
+PATCH = (
     *("diff", "--binary", "--no-renames", "--no-color", "--no-ext-diff", "--no-textconv"),
     *("--src-prefix=a/", "--dst-prefix=b/"),
 )
-
-
-def hand_over(folder: Path, ended: Ended, watch: Watch) -> None:
-    """Put a verified result into the checkout, where it is wanted there and not there yet."""
-    if ended.status is not Status.VERIFIED:
-        return
-    project = find(folder)
-    entries = journal.read(project.journal)
-    assignment, start = assignment_of(entries), entries[0]
-    marker = project.local / DONE
-    if assignment is None or assignment.commit or not isinstance(start, Start) or not start.base:
-        return
-    if marker.is_file() and marker.read_text().strip() == start.run:
-        return
-    watch.observe(Note(_applied(project, start)))
-
-
-def _applied(project: Project, start: Start) -> str:
-    repository = Repository(project.root)
-    checkout = repository.worktrees()[0][0]
-    span = f"{start.base}..{repository.head()}"
-    patch = repository.run(*WHOLE, span, "--", ".", f":(exclude){FOLDER}")
-    if not patch:
-        return "the result changes no file"
-    file = runs.folder(start.run) / "result.patch"
-    atomic_write(file, patch.encode(errors="surrogateescape"))
-    status, _, errors = Repository(checkout).attempt("apply", "--whitespace=nowarn", str(file))
-    if status:
-        return (
-            f"the result does not fit into {checkout} as it is now ({cause(errors)}); nothing was "
-            f"changed there. It is on the branch {start.branch}, and as a patch in {file}"
-        )
-    atomic_write(project.local / DONE, start.run + "\n")
-    return f"the result is in {checkout}, uncommitted; its commits are on {start.branch}"
-
-
-OPENING = 5_000
-"""Tokens, about: what every conversation begins with beside its task."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,7 +152,7 @@ def check_room(assignment: Assignment, model: str) -> None:
     """Raise InputError where a conversation would be at its threshold before it has begun."""
     window = min(prices.window(model) or WORKING_WINDOW, WORKING_WINDOW)
     room = int(window * assignment.settings.threshold)
-    told = estimate([text_block(assignment.prompt + rendered(assignment.base_context))])
+    told = estimate([text_block(assignment.prompt + context_text(assignment.base_context))])
     if told + OPENING > room:
         raise InputError(
             f"a conversation with {model} ends at {room:,} tokens, and is told about "
@@ -294,7 +214,7 @@ def _renewed(
     anew = assignment
     changed = changed_since(assignment)
     if changed and accepted(changed):
-        anew = taken_anew(assignment)
+        anew = reread(assignment)
     if models:
         several = models if len(models) > 1 else ()
         settings = anew.settings.model_copy(update={"models": several})
@@ -316,3 +236,76 @@ def _accepted(changed: tuple[str, ...], accept: bool | None, watch: Watch) -> bo
             "--ignore-changes with what the run began with",
         )
     return answer
+
+
+# -- the workflow ----------------------------------------------------------------------------------
+
+
+def shaped(
+    workflow: Workflow,
+    *,
+    threshold: float,
+    max_iterations: int,
+    confirmations: int = 1,
+    refine: bool = False,
+) -> Workflow:
+    """The workflow in which every thread ends at `threshold`, with so many doubting threads."""
+    steps = (
+        _shaped_loop(step, threshold, max_iterations, confirmations, refine=refine)
+        if isinstance(step, LoopStep)
+        else step
+        for step in workflow.steps
+    )
+    return workflow.model_copy(update={"steps": tuple(steps)})
+
+
+def _shaped_loop(
+    loop: LoopStep, threshold: float, max_iterations: int, confirmations: int, *, refine: bool
+) -> LoopStep:
+    doubts = [DOUBT, *(f"{DOUBT}-{number}" for number in range(2, confirmations + 1))]
+    body = []
+    for step in loop.steps:
+        budget = step.budget.model_copy(update={"threshold": threshold})
+        contract = "circular-refining" if refine and step.contract == "circular" else step.contract
+        for name in doubts if step.id == DOUBT else [step.id]:
+            update = {"id": name, "budget": budget, "contract": contract}
+            body.append(step.model_copy(update=update))
+    most = loop.loop.model_copy(update={"max_iterations": max_iterations})
+    return loop.model_copy(update={"loop": most, "body": tuple(body)})
+
+
+# -- handing over ----------------------------------------------------------------------------------
+
+
+def hand_over(folder: Path, ended: Ended, watch: Watch) -> None:
+    """Put a verified result into the checkout, where it is wanted there and not there yet."""
+    if ended.status is not Status.VERIFIED:
+        return
+    project = find(folder)
+    entries = journal.read(project.journal)
+    assignment, start = assignment_of(entries), entries[0]
+    marker = project.local / HANDED_OVER
+    if assignment is None or assignment.commit or not isinstance(start, Start) or not start.base:
+        return
+    if marker.is_file() and marker.read_text().strip() == start.run:
+        return
+    watch.observe(Note(_applied(project, start)))
+
+
+def _applied(project: Project, start: Start) -> str:
+    repository = Repository(project.root)
+    checkout = repository.worktrees()[0][0]
+    span = f"{start.base}..{repository.head()}"
+    patch = repository.run(*PATCH, span, "--", ".", f":(exclude){FOLDER}")
+    if not patch:
+        return "the result changes no file"
+    file = runs.folder(start.run) / "result.patch"
+    atomic_write(file, patch.encode(errors="surrogateescape"))
+    status, _, errors = Repository(checkout).attempt("apply", "--whitespace=nowarn", str(file))
+    if status:
+        return (
+            f"the result does not fit into {checkout} as it is now ({cause(errors)}); nothing was "
+            f"changed there. It is on the branch {start.branch}, and as a patch in {file}"
+        )
+    atomic_write(project.local / HANDED_OVER, start.run + "\n")
+    return f"the result is in {checkout}, uncommitted; its commits are on {start.branch}"

@@ -4,11 +4,11 @@ A verdict is a claim: here it is written down. What it is worth is measured (`me
 doubted by further threads before the run believes it.
 """
 
-from typing import Any, TypeGuard
+from typing import Any
 
 from pydantic import BaseModel
 
-from foundry.circular.adaptation import doubt_setup, work_setup
+from foundry.circular.adaptation import setup_of
 from foundry.circular.history import ASSIGNMENT, MARK, last_mark, states_of
 from foundry.circular.measure import iteration_ended, own_tree
 from foundry.circular.metrics import work
@@ -48,22 +48,18 @@ SAID = 2_000
 
 def work_gate(ctx: StepContext, submission: BaseModel) -> Evidence:
     """The verdict agrees with itself, and what was changed can be committed."""
-    assert isinstance(submission, Submission)
-    problems = _at_odds(submission)
-    if problems:
-        return Evidence(problems)
-    return gates.committable(ctx)
+    problems = _contradictions(submission)
+    return Evidence(problems) if problems else gates.committable(ctx)
 
 
 def doubt_gate(_ctx: StepContext, submission: BaseModel) -> Evidence:
     """The verdict agrees with itself; a doubt changes nothing."""
-    assert isinstance(submission, Submission)
-    return Evidence(_at_odds(submission))
+    return Evidence(_contradictions(submission))
 
 
 def work_result(ctx: StepContext, done: Submission, evidence: Evidence) -> Result:
     """The commit of an iteration whose thread submitted."""
-    return worked(ctx, _report(ctx, "work", done), evidence)
+    return iteration_result(ctx, _submitted(ctx, "work", done), evidence)
 
 
 def work_cut_short(ctx: StepContext, outcome: Outcome) -> tuple[Result, Evidence] | None:
@@ -72,12 +68,12 @@ def work_cut_short(ctx: StepContext, outcome: Outcome) -> tuple[Result, Evidence
     if report is None:
         return None
     evidence = gates.committable(ctx)
-    return None if evidence.problems else (worked(ctx, report, evidence), evidence)
+    return None if evidence.problems else (iteration_result(ctx, report, evidence), evidence)
 
 
 def doubt_result(ctx: StepContext, done: Submission, _evidence: Evidence) -> Result:
     """Whether the claim withstood this thread."""
-    return _doubt(ctx, _report(ctx, "doubt", done))
+    return _doubted(ctx, _submitted(ctx, "doubt", done))
 
 
 def doubt_cut_short(ctx: StepContext, outcome: Outcome) -> tuple[Result, Evidence] | None:
@@ -86,44 +82,34 @@ def doubt_cut_short(ctx: StepContext, outcome: Outcome) -> tuple[Result, Evidenc
     if outcome.reason in ("budget", "deadline", "unavailable"):
         return None
     report = _unsubmitted(ctx, "doubt", outcome)
-    return None if report is None else (_doubt(ctx, report), Evidence())
+    return None if report is None else (_doubted(ctx, report), Evidence())
 
 
-def _at_odds(done: Submission) -> tuple[str, ...]:
+def _contradictions(submission: BaseModel) -> tuple[str, ...]:
     """Where a verdict and its lists contradict each other."""
-    if done.verdict == "done" and (done.remaining or done.found):
-        told = "; ".join((*done.remaining, *done.found))[:300]
-        return (f"verdict is done, and yet there is something left: {told}",)
-    if done.verdict == "more" and not (done.remaining or done.found):
+    assert isinstance(submission, Submission)
+    left = (*submission.remaining, *submission.found)
+    if submission.verdict == "done" and left:
+        return (f"verdict is done, and yet there is something left: {'; '.join(left)[:300]}",)
+    if submission.verdict == "more" and not left:
         return ("verdict is more: name in `remaining` what is left, one entry each",)
     return ()
 
 
-def _report(ctx: StepContext, kind: str, done: Submission) -> Report:
-    new = proposal_of(done.better_prompt, done.better_because) if _refines(done) else None
+def _submitted(ctx: StepContext, kind: str, done: Submission) -> Report:
+    """The report of a thread that handed in a verdict."""
+    new = None
+    if isinstance(done, RefiningSubmission):
+        new = proposal_of(done.better_prompt, done.better_because)
     return Report.model_validate(
         {
             **done.model_dump(include=set(Submission.model_fields)),
-            **_begun(ctx, kind),
+            **_setup_fields(ctx, kind),
             "ending": "submitted",
             "reason": "completion",
             "proposal": new,
         }
     )
-
-
-def _refines(done: Submission) -> TypeGuard[RefiningSubmission]:
-    return isinstance(done, RefiningSubmission)
-
-
-def _begun(ctx: StepContext, kind: str) -> dict[str, Any]:
-    """How the thread was set up, for its report."""
-    setup = work_setup(ctx.journal) if kind == "work" else doubt_setup(ctx.journal)
-    told = {"kind": kind, "threshold": ctx.instruction.step.budget.threshold}
-    if setup is None:
-        return told
-    version = {"model": setup.model, "prompt_version": setup.version.number}
-    return {**told, **version, "reasons": setup.reasons}
 
 
 def _unsubmitted(ctx: StepContext, kind: str, outcome: Outcome) -> Report | None:
@@ -134,7 +120,7 @@ def _unsubmitted(ctx: StepContext, kind: str, outcome: Outcome) -> Report | None
     said = outcome.said if outcome.reason == "not_submitted" else ""
     return Report.model_validate(
         {
-            **_begun(ctx, kind),
+            **_setup_fields(ctx, kind),
             "ending": outcome.reason,
             "reason": REASONS[outcome.reason],
             "evidence": outcome.detail,
@@ -144,11 +130,21 @@ def _unsubmitted(ctx: StepContext, kind: str, outcome: Outcome) -> Report | None
     )
 
 
-def worked(ctx: StepContext, report: Report, evidence: Evidence) -> Result:
+def _setup_fields(ctx: StepContext, kind: str) -> dict[str, Any]:
+    """How the thread was set up, for its report."""
+    setup = setup_of(ctx.journal, doubts=kind == "doubt")
+    fields = {"kind": kind, "threshold": ctx.instruction.step.budget.threshold}
+    if setup is None:
+        return fields
+    version = {"model": setup.model, "prompt_version": setup.version.number}
+    return {**fields, **version, "reasons": setup.reasons}
+
+
+def iteration_result(ctx: StepContext, report: Report, evidence: Evidence) -> Result:
     """The commit of an iteration, with its report."""
     number = ctx.iteration
     template = (ctx.context.get(ASSIGNMENT) or {}).get("message", MESSAGE)
-    subject = message(template, number, len(evidence.files), len(report.resolved))
+    subject = commit_message(template, number, len(evidence.files), len(report.resolved))
     mark = Mark(number=number, report=report)
     return Result(
         subject,
@@ -159,41 +155,7 @@ def worked(ctx: StepContext, report: Report, evidence: Evidence) -> Result:
     )  # fmt: skip
 
 
-def _doubt(ctx: StepContext, report: Report) -> Result:
-    before = last_mark(ctx.journal)
-    holds = _is_as_measured(ctx)
-    agrees = report.verdict == "done" and holds
-    agreed = before.agreed + 1 if agrees else 0
-    needed = (ctx.context.get(ASSIGNMENT) or {}).get("confirmations", 1)
-    over = agreed >= needed
-    mark = Mark(number=before.number, claimed=agrees, agreed=agreed, over=over, report=report)
-    left = "; ".join((*report.remaining, *report.found)) or report.ending.replace("_", " ")
-    told = f"a doubting thread did not confirm that it is done: {left}"
-    if agrees:
-        told = f"{agreed} of {needed} doubting threads found nothing left"
-    elif not holds:
-        told = "what was measured is not what stands there now: somebody changed it since"
-    return Result(
-        f"test: doubt iteration {before.number}: {'nothing found' if agrees else 'not done'}",
-        told,
-        patch={MARK: mark.model_dump(mode="json", exclude_none=True),
-               "unproven": "" if over else told[:600]},
-        body=_summary(report),
-        told=lambda record: _event(ctx, record),
-    )  # fmt: skip
-
-
-def _is_as_measured(ctx: StepContext) -> bool:
-    """Whether nobody changed the project since its checks were run, as a person may in a pause."""
-    return own_tree(ctx.repository) == work(states_of(ctx.journal))[-1].tree
-
-
-def _event(ctx: StepContext, record: StepRecord) -> IterationEnded:
-    states = states_of((*ctx.journal, record))
-    return iteration_ended(record.step, states[-1], states)
-
-
-def message(template: str, iteration: int, files: int, issues: int) -> str:
+def commit_message(template: str, iteration: int, files: int, issues: int) -> str:
     """The subject of an iteration's commit by the seed's template: {iteration} {files} {issues}."""
     values = {"{iteration}": iteration, "{files}": files, "{issues}": issues}
     for name, value in values.items():
@@ -201,14 +163,41 @@ def message(template: str, iteration: int, files: int, issues: int) -> str:
     return template
 
 
+def _doubted(ctx: StepContext, report: Report) -> Result:
+    """The journal line of a doubt: the claim holds only for the project that was measured."""
+    before = last_mark(ctx.journal)
+    unchanged = own_tree(ctx.repository) == work(states_of(ctx.journal))[-1].tree
+    agrees = report.verdict == "done" and unchanged
+    agreed = before.agreed + 1 if agrees else 0
+    needed = (ctx.context.get(ASSIGNMENT) or {}).get("confirmations", 1)
+    over = agreed >= needed
+    mark = Mark(number=before.number, claimed=agrees, agreed=agreed, over=over, report=report)
+    left = "; ".join((*report.remaining, *report.found)) or report.ending.replace("_", " ")
+    why = f"a doubting thread did not confirm that it is done: {left}"
+    if agrees:
+        why = f"{agreed} of {needed} doubting threads found nothing left"
+    elif not unchanged:
+        why = "what was measured is not what stands there now: somebody changed it since"
+
+    def event(record: StepRecord) -> IterationEnded:
+        states = states_of((*ctx.journal, record))
+        return iteration_ended(record.step, states[-1], states)
+
+    return Result(
+        f"test: doubt iteration {before.number}: {'nothing found' if agrees else 'not done'}",
+        why,
+        patch={MARK: mark.model_dump(mode="json", exclude_none=True),
+               "unproven": "" if over else why[:600]},
+        body=_summary(report),
+        told=event,
+    )  # fmt: skip
+
+
 def _summary(report: Report) -> str:
     """A report for those who come after."""
     how = report.verdict or report.ending.replace("_", " ")
-    parts = [f"{how}: {report.evidence or report.said}"]
-    for title, each in (
-        ("resolved", report.resolved),
-        ("found", report.found),
-        ("remaining", report.remaining),
-    ):
-        parts += [f"- {title}: {text}" for text in each]
-    return "\n".join(parts)
+    lines = [f"{how}: {report.evidence or report.said}"]
+    lines += [f"- resolved: {each}" for each in report.resolved]
+    lines += [f"- found: {each}" for each in report.found]
+    lines += [f"- remaining: {each}" for each in report.remaining]
+    return "\n".join(lines)
