@@ -1,14 +1,14 @@
-"""Asking a person: at a real terminal, with a real editor."""
+"""Asking a person: what is typed, what is shown, with a real editor."""
 
-import os
-import subprocess
-import sys
+import io
 from pathlib import Path
 
 import pytest
 
-from foundry.cli.approve import question_lines
+from foundry.cli.approve import ask_person, question_lines
 from foundry.schema.permission import Answer, Effect, Question, Rule
+
+Capture = pytest.CaptureFixture[str]
 
 COMMAND = Question(
     step="builder[1]/build",
@@ -20,61 +20,34 @@ COMMAND = Question(
     arguments={"command": "touch a"},
     editable="command",
 )
-ASKED = """
-import sys
-from foundry.cli.approve import ask_person
-from foundry.schema.permission import Question
-answer = ask_person(Question.model_validate_json(sys.argv[1]))
-print(answer.model_dump_json() if answer else "nobody")
-"""
 
 
-def ask(question: Question, typed: bytes, *, editor: str = "false") -> tuple[str, str]:
-    """What came of it, and what the terminal showed."""
-    ours, theirs = os.openpty()
-    with subprocess.Popen(
-        [sys.executable, "-c", ASKED, question.model_dump_json()],
-        stdin=theirs, stderr=theirs, stdout=subprocess.PIPE, start_new_session=True,
-        env={**os.environ, "EDITOR": editor, "TERM": "xterm"},
-    ) as process:  # fmt: skip
-        os.close(theirs)
-        os.write(ours, typed)
-        shown = b""
-        while chunk := _read(ours):
-            shown += chunk
-        os.close(ours)
-        result = process.stdout.read() if process.stdout else b""
-    return result.decode().strip(), shown.decode()
-
-
-def _read(terminal: int) -> bytes:
-    try:
-        return os.read(terminal, 65536)
-    except OSError:  # Linux says so when the other side has closed
-        return b""
+def ask(question: Question, typed: str, capsys: Capture) -> tuple[Answer | None, str]:
+    """What came of it, and what was shown."""
+    return ask_person(question, io.StringIO(typed)), capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
     ("typed", "kind"),
-    [(b"y\n", "yes"), (b"N\n", "no"), (b"always\n", "always"), (b"\nwhat\nyes\n", "yes")],
+    [("y\n", "yes"), ("N\n", "no"), ("always\n", "always"), ("\nwhat\nyes\n", "yes")],
 )
-def test_answers(typed: bytes, kind: str):
-    result, shown = ask(COMMAND, typed)
-    assert Answer.model_validate_json(result) == Answer(kind=kind)  # type: ignore[arg-type]
+def test_answers(typed: str, kind: str, capsys: Capture):
+    result, shown = ask(COMMAND, typed, capsys)
+    assert result == Answer(kind=kind)  # type: ignore[arg-type]
     assert "builder[1]/build wants to use run_command" in shown
     assert "always = allow run_command: touch a" in shown
     assert "[y/n/always/edit]" in shown
 
 
-def test_always_and_edit_only_where_there_is_such_a_thing():
+def test_always_and_edit_only_where_there_is_such_a_thing(capsys: Capture):
     question = COMMAND.model_copy(update={"always": (), "editable": ""})
-    result, shown = ask(question, b"always\nedit\nn\n")
-    assert Answer.model_validate_json(result) == Answer(kind="no")
+    result, shown = ask(question, "always\nedit\nn\n", capsys)
+    assert result == Answer(kind="no")
     assert shown.count("[y/n]") == 3
 
 
-def test_the_end_of_input_is_nobody():
-    assert ask(COMMAND, b"\x04")[0] == "nobody"
+def test_the_end_of_input_is_nobody(capsys: Capture):
+    assert ask(COMMAND, "", capsys)[0] is None
 
 
 @pytest.mark.parametrize(
@@ -85,7 +58,12 @@ def test_the_end_of_input_is_nobody():
     ],
 )
 def test_edit_opens_the_persons_editor(
-    tmp_path: Path, tool: str, arguments: dict[str, str], editable: str
+    tmp_path: Path,
+    tool: str,
+    arguments: dict[str, str],
+    editable: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: Capture,
 ):
     editor = tmp_path / "editor"
     editor.write_text(
@@ -95,22 +73,26 @@ def test_edit_opens_the_persons_editor(
     question = COMMAND.model_copy(
         update={"tool": tool, "arguments": arguments, "editable": editable}
     )
-    result, _ = ask(question, b"e\n", editor=str(editor))
+    monkeypatch.setenv("VISUAL", str(editor))
+    result, _ = ask(question, "e\n", capsys)
     text = "touch b" if tool == "run_command" else "touch b\n"
-    assert Answer.model_validate_json(result) == Answer(kind="edit", text=text)
+    assert result == Answer(kind="edit", text=text)
     suffix = ".sh" if tool == "run_command" else ".py"
     assert (tmp_path / "name").read_text().strip().endswith(suffix)
 
 
-def test_an_edit_that_changes_nothing_is_asked_again():
-    result, shown = ask(COMMAND, b"e\nn\n", editor="true")
-    assert Answer.model_validate_json(result) == Answer(kind="no")
+def test_an_edit_that_changes_nothing_is_asked_again(
+    monkeypatch: pytest.MonkeyPatch, capsys: Capture
+):
+    monkeypatch.setenv("VISUAL", "true")
+    result, shown = ask(COMMAND, "e\nn\n", capsys)
+    assert result == Answer(kind="no")
     assert shown.count("Allow?") == 2
 
 
 def test_what_is_shown_is_harmless_and_not_endless():
     question = COMMAND.model_copy(
-        update={"subject": "a\x1b[2Jb", "shown": "\x1b]0;x\x07\n" + "line\n" * 500}
+        update={"subject": "a\x1b[2J", "shown": "\x1b]0;x\x07\n" + "line\n" * 500}
     )
     told = "\n".join(question_lines(question))
     assert "\x1b[2J" not in told

@@ -2,7 +2,6 @@
 
 import json
 import os
-import pty
 import subprocess
 import sys
 import threading
@@ -22,6 +21,7 @@ from foundry.schema.run import Status
 from foundry.store import runs
 from foundry.store.ledger import Ledger
 from foundry.store.lock import locked
+from tests.support.terminal import on_terminal
 
 WAIT = 20
 
@@ -34,27 +34,6 @@ def little(tmp_path: Path) -> LittleProject:
 def call(command: object, *arguments: object) -> Result:
     """Run a command in this process; what it raises comes out."""
     return CliRunner().invoke(command, list(map(str, arguments)), catch_exceptions=False)  # type: ignore[arg-type]
-
-
-def on_terminal(command: str, *arguments: object, columns: int = 80) -> str:
-    """What a command shows on a real pseudo-terminal."""
-    ours, theirs = pty.openpty()
-    code = f"from foundry.cli.{command} import command; command()"
-    environment = {**os.environ, "TERM": "xterm-256color", "COLUMNS": str(columns)}
-    process = subprocess.Popen(
-        [sys.executable, "-c", code, *map(str, arguments)], stdin=theirs, stdout=theirs,
-        stderr=theirs, env=environment,
-    )  # fmt: skip
-    os.close(theirs)
-    seen = b""
-    try:
-        while chunk := os.read(ours, 65_536):
-            seen += chunk
-    except OSError:
-        pass  # how a terminal says that its program has gone
-    os.close(ours)
-    assert process.wait(WAIT) == 0, seen
-    return seen.decode()
 
 
 # -- status ----------------------------------------------------------------------------------
@@ -163,7 +142,7 @@ def test_status_as_json_is_the_report(little: LittleProject) -> None:
 def test_status_fits_its_terminal(little: LittleProject, columns: int) -> None:
     little.planned()
     little.step("builder[1]/task")
-    text = on_terminal("status", little.root, columns=columns)
+    text = on_terminal(status.command, little.root, columns=columns)
     assert "Add the commands" in text
     assert "1/2" in text
     plain = call(status.command, little.root).stdout
@@ -234,21 +213,21 @@ def test_a_terminal_gets_it_laid_out_and_harmless(little: LittleProject) -> None
     little.artifact("architecture.md", "# Plan\n\n**bold** \x1b]0;owned\x07 [a](http://x.y)\n")
     little.artifact("tasks.json", '{"b": [1, "\\u001b[2J"]}')
     little.artifact("broken.json", '{"b": \x1b[2J')
-    shown = on_terminal("show", "--dir", little.root, "arch")
+    shown = on_terminal(show.command, "--dir", little.root, "arch")
     assert "**" not in shown
     assert "\x1b]" not in shown
     assert r"\x1b]0;owned\x07" in shown
-    shown = on_terminal("show", "--dir", little.root, "tasks")
+    shown = on_terminal(show.command, "--dir", little.root, "tasks")
     assert "\x1b[2J" not in shown
     assert '"b"' in shown
-    assert r"\x1b[2J" in on_terminal("show", "--dir", little.root, "broken")
-    raw = on_terminal("show", "--dir", little.root, "--raw", "arch")
+    assert r"\x1b[2J" in on_terminal(show.command, "--dir", little.root, "broken")
+    raw = on_terminal(show.command, "--dir", little.root, "--raw", "arch")
     assert raw == "# Plan\r\n\r\n**bold** \\x1b]0;owned\\x07 [a](http://x.y)\r\n"
 
 
 def test_evidence_is_a_chain_from_requirement_to_commit(little: LittleProject) -> None:
     little.artifact("evidence.json", EVIDENCE)
-    shown = on_terminal("show", "--dir", little.root, "evidence")
+    shown = on_terminal(show.command, "--dir", little.root, "evidence")
     assert "verified: 1 of 1 requirement proven" in shown
     for part in ("R1", "a label is shown", "store", "passed, exit 0", "1a2b3c4"):
         assert part in shown
@@ -256,7 +235,7 @@ def test_evidence_is_a_chain_from_requirement_to_commit(little: LittleProject) -
 
 def test_evidence_of_another_shape_is_shown_as_json(little: LittleProject) -> None:
     little.artifact("evidence.json", '{"version": 99}')
-    assert '"version"' in on_terminal("show", "--dir", little.root, "evidence")
+    assert '"version"' in on_terminal(show.command, "--dir", little.root, "evidence")
 
 
 def test_a_broken_tasks_file_does_not_stop_anyone_from_looking(little: LittleProject) -> None:

@@ -3,14 +3,9 @@
 import io
 import json
 import os
-import pty
 import re
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import fields, replace
 from datetime import UTC, datetime
-from typing import TextIO
 
 import pytest
 from rich.cells import cell_len
@@ -23,6 +18,7 @@ from foundry.cli.view import Plain, View, make_view
 from foundry.report.lines import RESET
 from foundry.report.terminal_safe import encodable, safe, safe_block
 from foundry.schema.events import Event, Note, StepStarted, ToolRan, TurnEnded, Waiting
+from tests.support.terminal import terminal
 
 HOSTILE = "a\x1b]0;owned\x07b\x1b[2Jc\r\nd\x9b31me\u202eevil\x00\ud800"
 NOON = datetime(2026, 1, 2, 12, 0, 0, tzinfo=UTC)
@@ -228,30 +224,6 @@ def test_the_moving_line_tells_what_is_going_on() -> None:
     assert "    💭 I write the \\x1b[2Jtest" in said
     assert "retry in " in moving_line((started, Waiting("429", 50.0, 1)))
     assert moving_line((started, step_ended(TASK, "builder", "t"))).strip() == ""
-
-
-@contextmanager
-def terminal() -> Iterator[tuple[TextIO, list[bytes]]]:
-    """A real pseudo-terminal: the program's end, and what arrives at the other one."""
-    ours, theirs = pty.openpty()
-    seen: list[bytes] = []
-
-    def read() -> None:
-        while True:
-            try:
-                chunk = os.read(ours, 65_536)
-            except OSError:
-                return
-            if not chunk:
-                return
-            seen.append(chunk)
-
-    reader = threading.Thread(target=read)
-    reader.start()
-    with os.fdopen(theirs, "w", encoding="utf-8") as stream:
-        yield stream, seen
-    reader.join()
-    os.close(ours)
 
 
 @pytest.mark.parametrize(("term", "moves"), [("xterm-256color", True), ("dumb", False)])
