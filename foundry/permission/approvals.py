@@ -123,7 +123,10 @@ def save(run: str, approvals: Approvals) -> None:
 
 
 def unanswered(run: str, approve: Approve) -> str:
-    """Ask about the call that the run paused for; what still waits when nobody answers."""
+    """Ask about the call that the run paused for; what still waits when nobody answers.
+
+    Raises ProjectError when the approvals of the run are damaged.
+    """
     kept = load(run)
     if kept.pending is None:
         return ""
@@ -136,7 +139,10 @@ def unanswered(run: str, approve: Approve) -> str:
 
 
 def forget_question(run: str) -> None:
-    """The rules have changed: what waited under the old ones is judged anew."""
+    """The rules have changed: what waited under the old ones is judged anew.
+
+    Raises ProjectError when the approvals of the run are damaged.
+    """
     kept = load(run)
     if kept.pending is not None:
         save(run, kept.model_copy(update={"pending": None}))

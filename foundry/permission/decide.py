@@ -128,7 +128,7 @@ def _fits_program(pattern: str, operation: Operation, *, surely: bool) -> bool:
 
 @lru_cache(maxsize=4096)
 def split(pattern: str) -> tuple[str, ...]:
-    """A command pattern as word globs; ValueError for quotes that never end."""
+    """A command pattern as word globs; raises ValueError where a quote never ends."""
     words = tuple(shlex.split(pattern))
     if not words:
         raise ValueError("a command pattern needs a word")

@@ -29,8 +29,9 @@ _PLAN = "This run only plans: read, think, and submit what you found."
 class Guard:
     """Decides on the calls of one conversation.
 
-    A refusal is an error result that the model can work around. Raises DecisionNeeded, which
-    pauses the run, when a question finds nobody or when too much was refused.
+    A refusal is an error result that the model can work around. A call raises DecisionNeeded,
+    which pauses the run, when a question finds nobody or when too much was refused; making a
+    guard raises ProjectError when the approvals of the run are damaged.
     """
 
     def __init__(

@@ -59,7 +59,7 @@ class Unreadable(Exception):
 
 
 def readings(text: str, shell: str = "sh") -> tuple[tuple[str, Tree], ...]:
-    """The dialects that may read `text`, each with its tree; Unreadable when one can't."""
+    """The dialects that may read `text`, each with its tree; raises Unreadable where one can't."""
     if reason := _strange(text):
         raise Unreadable(reason)
     if shell not in DIALECTS:
@@ -144,7 +144,7 @@ def substitutions(node: Any) -> Iterator[list[Tree]]:
 
 
 def check_expansions(node: Any, numbers: frozenset[str], dialect: str) -> None:
-    """Raise Unreadable for an expansion that may run what a variable holds."""
+    """Raises Unreadable for an expansion that may run what a variable holds."""
     for inner in _children(node):
         kind = inner.get("Type")
         if kind == "ParamExp" and not _plain(inner):

@@ -51,7 +51,7 @@ def edit_file(workbench: Workbench) -> Tool[EditFile]:
 
 
 def edited(text: Text, old: str, new: str, *, replace_all: bool) -> str:
-    """The content with `old` replaced; ToolError when it isn't there, or not just once."""
+    """The content with `old` replaced; raises ToolError when it isn't there, or not just once."""
     if old == new:
         raise ToolError("old and new are the same text", hint="Nothing was changed")
     count = text.content.count(old)

@@ -77,7 +77,8 @@ def write_file(workbench: Workbench) -> Tool[WriteFile]:
 
 
 def excerpt(text: Text, offset: int, limit: int) -> str:
-    """Lines `offset` .. of a text within the caps; a first line tells when that isn't all."""
+    """Lines of a text from number `offset` on, within the caps; a first line says when that isn't
+    all. Raises ToolError when there is no such line."""
     lines = text.content.replace("\r\n", "\n").split("\n")
     if lines[-1] == "":
         lines.pop()

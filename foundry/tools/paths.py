@@ -1,7 +1,7 @@
 """Which files a tool may touch, and how they are opened so that the answer stays true.
 
 Two steps. First a path is resolved, symlinks and all, and the *result* is judged: inside the
-root, not in a protected place. Then the resolved path is walked from the root one component at
+root, not in a closed folder. Then the resolved path is walked from the root one component at
 a time without following links. A link that a running command puts in the way between the two
 steps makes the walk fail; it can't lead it elsewhere.
 """
@@ -40,7 +40,7 @@ class ProjectFolder:
         self.root = Path(os.path.realpath(root))
 
     def locate(self, path: str, *, write: bool = False) -> str:
-        """The canonical path ('.' is the root); ToolError when it is not for tools.
+        """The canonical path ('.' is the root); raises ToolError when it is not for tools.
 
         An absolute path that lies inside the root is accepted.
         """
@@ -53,14 +53,14 @@ class ProjectFolder:
             raise ToolError(f"{path!r} is outside the project", hint=_RELATIVE)
         found = PurePosixPath(Path(real).relative_to(self.root))
         for parts in (PurePosixPath(path).parts, found.parts):
-            _check_place(path, parts, write=write)
+            _check_is_open(path, parts, write=write)
         return str(found)
 
     def read(self, path: str, *, limit: int) -> bytes:
-        """The bytes of a regular file of at most `limit` bytes; ToolError otherwise."""
-        place = PurePosixPath(self.locate(path))
-        with explained(path), self._folder(place.parent) as folder:
-            name = place.name or "."
+        """The bytes of a regular file of at most `limit` bytes; raises ToolError otherwise."""
+        located = PurePosixPath(self.locate(path))
+        with explained(path), self._folder(located.parent) as folder:
+            name = located.name or "."
             _check_kind(path, os.stat(name, dir_fd=folder, follow_symlinks=False))
             with os.fdopen(os.open(name, _READ, dir_fd=folder), "rb") as file:
                 status = os.fstat(file.fileno())
@@ -78,14 +78,14 @@ class ProjectFolder:
         """Write a whole file, its folders included; the old size, or None when it is new.
 
         A temporary file is renamed over the old one, so readers see either. The old one's mode
-        bits stay. No fsync: the commit that follows is what must be durable. ToolError when the
-        path is not for tools; ProjectError when the disk is full.
+        bits stay. No fsync: the commit that follows is what must be durable. Raises ToolError
+        when the path is not for tools, ProjectError when the disk is full.
         """
-        place = PurePosixPath(self.locate(path, write=True))
-        if path.endswith("/") or not place.name:
+        located = PurePosixPath(self.locate(path, write=True))
+        if path.endswith("/") or not located.name:
             raise ToolError(f"{path!r} names a folder", hint="Give the path of a file")
-        with explained(path), self._folder(place.parent, create=True) as folder:
-            old = _status(path, place.name, folder)
+        with explained(path), self._folder(located.parent, create=True) as folder:
+            old = _status(path, located.name, folder)
             temporary = f".foundry-{secrets.token_hex(8)}"
             mode = 0o777 if executable else 0o666  # less the umask, as for any new file
             try:
@@ -93,14 +93,14 @@ class ProjectFolder:
                     file.write(data)
                     if old is not None:
                         os.fchmod(file.fileno(), _mode(old.st_mode, executable=executable))
-                os.rename(temporary, place.name, src_dir_fd=folder, dst_dir_fd=folder)
+                os.rename(temporary, located.name, src_dir_fd=folder, dst_dir_fd=folder)
             except BaseException:
                 _remove(temporary, folder)
                 raise
         return None if old is None else old.st_size
 
     @contextmanager
-    def _folder(self, place: PurePosixPath, *, create: bool = False) -> Iterator[int]:
+    def _folder(self, folder_path: PurePosixPath, *, create: bool = False) -> Iterator[int]:
         """A descriptor of a folder below the root, reached without following any link."""
         try:
             folder = os.open(self.root, _FOLDER)
@@ -110,7 +110,7 @@ class ProjectFolder:
                 hint="Put it back, then run `foundry resume`",
             ) from error
         try:
-            for name in place.parts:
+            for name in folder_path.parts:
                 inner = _enter(folder, name, create=create)
                 os.close(folder)
                 folder = inner
@@ -123,7 +123,8 @@ class ProjectFolder:
 def explained(path: str) -> Iterator[None]:
     """Turn what the system says into what the model can use.
 
-    A full disk is no fault of the model's: that is a ProjectError, and the run pauses.
+    Raises ToolError in place of an OSError. A full disk is no fault of the model's: for that it
+    raises ProjectError, and the run pauses.
     """
     try:
         yield
@@ -157,7 +158,7 @@ def _check_text(path: str) -> None:
         raise ToolError(f"`~` means nothing here: {path!r}", hint=_RELATIVE)
 
 
-def _check_place(path: str, parts: tuple[str, ...], *, write: bool) -> None:
+def _check_is_open(path: str, parts: tuple[str, ...], *, write: bool) -> None:
     """Judge by folded names: the file system may not care about case."""
     if hidden("/".join(parts)):
         raise ToolError(

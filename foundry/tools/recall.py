@@ -64,7 +64,7 @@ def recall_tool(
 ) -> Tool[RecallArguments]:
     """`recall_context` over a memory, answering within `budget` tokens.
 
-    Turn numbers count in `conversation`. `heard` is told the ids of what is given back.
+    Turn numbers count in `conversation`. `heard` is given the ids of what is given back.
     """
 
     def call(arguments: RecallArguments) -> str:
@@ -104,8 +104,8 @@ def recalled(
     shown: list[str] = []
     texts: list[str] = []
     room = most
-    for place, entry in enumerate(entries):
-        share = room // (len(entries) - place)
+    for index, entry in enumerate(entries):
+        share = room // (len(entries) - index)
         text = _entry(entry, share, words)
         if len(text) > room:
             break
@@ -155,9 +155,9 @@ def _entry(entry: MemoryEntry, most: int, words: Sequence[str]) -> str:
     inside, in whatever case and spacing: no text can pass for the end of one or for another."""
     parts = [(_defused(label), _defused(text)) for label, text in _parts(entry)]
     frame = "\n".join((_start(entry), *(_part(label, "") for label, _ in parts), "</context>"))
-    rooms = _shares([len(text) for _, text in parts], most - len(frame))
+    shares = _shares([len(text) for _, text in parts], most - len(frame))
     lines = (_part(label, _cut(text, room, words)) for (label, text), room in
-             zip(parts, rooms, strict=True))  # fmt: skip
+             zip(parts, shares, strict=True))  # fmt: skip
     return "\n".join((_start(entry), *lines, "</context>"))
 
 
@@ -205,12 +205,12 @@ def _json(value: object) -> str:
 
 def _shares(lengths: Sequence[int], room: int) -> list[int]:
     """How long each text may be: short ones whole, the rest of the room shared by the long."""
-    rooms = [0] * len(lengths)
+    shares = [0] * len(lengths)
     left, order = max(0, room), sorted(range(len(lengths)), key=lambda n: lengths[n])
-    for place, number in enumerate(order):
-        rooms[number] = min(lengths[number], left // (len(order) - place))
-        left -= rooms[number]
-    return rooms
+    for index, number in enumerate(order):
+        shares[number] = min(lengths[number], left // (len(order) - index))
+        left -= shares[number]
+    return shares
 
 
 def _cut(text: str, most: int, words: Sequence[str]) -> str:

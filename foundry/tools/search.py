@@ -39,9 +39,9 @@ def list_files(workbench: Workbench) -> Tool[ListFiles]:
     project = ProjectFolder(workbench.root)
 
     def call(arguments: ListFiles) -> str:
-        place = _existing(project, arguments.path)
+        located = _existing(project, arguments.path)
         visible = sorted(path for path in workbench.list_paths() if not hidden(path))
-        below = [path for path in visible if _is_below(path, place)]
+        below = [path for path in visible if _is_below(path, located)]
         found = [path for path in below if _matches(path, arguments.pattern)]
         if not found:
             return _nothing_listed(arguments, len(below))
@@ -69,8 +69,8 @@ def search_text(workbench: Workbench) -> Tool[SearchText]:
     def call(arguments: SearchText) -> str:
         if set(arguments.pattern) & set("\0\n\r"):
             raise ToolError("the pattern has several lines", hint="Search for one of them")
-        place = _existing(project, arguments.path)
-        hits = _hits(_grepped(workbench.grep, arguments, place))
+        located = _existing(project, arguments.path)
+        hits = _hits(_grepped(workbench.grep, arguments, located))
         if not hits:
             return _nothing_found(arguments)
         shown = _fitting(hits[:MAX_HITS])
@@ -90,10 +90,10 @@ def search_text(workbench: Workbench) -> Tool[SearchText]:
     )
 
 
-def _grepped(grep: Grep, arguments: SearchText, place: str) -> Sequence[str]:
+def _grepped(grep: Grep, arguments: SearchText, located: str) -> Sequence[str]:
     try:
         return grep(
-            arguments.pattern, place, regex=arguments.regex, ignore_case=arguments.ignore_case
+            arguments.pattern, located, regex=arguments.regex, ignore_case=arguments.ignore_case
         )
     except ProjectError as error:
         if not arguments.regex:
@@ -116,14 +116,14 @@ def _hits(lines: Iterable[str]) -> list[str]:
 
 
 def _existing(project: ProjectFolder, path: str) -> str:
-    place = project.locate(path)
-    if not (project.root / place).exists():
+    located = project.locate(path)
+    if not (project.root / located).exists():
         raise ToolError(f"there is no {path}", hint="list_files without a path shows everything")
-    return place
+    return located
 
 
-def _is_below(path: str, place: str) -> bool:
-    return place in (".", path) or path.startswith(f"{place}/")
+def _is_below(path: str, located: str) -> bool:
+    return located in (".", path) or path.startswith(f"{located}/")
 
 
 def _matches(path: str, pattern: str) -> bool:

@@ -35,7 +35,7 @@ class Text:
         return replace(self, content=content)
 
     def encode(self) -> bytes:
-        """The file's bytes; ToolError for characters that its encoding does not have."""
+        """The file's bytes; raises ToolError for characters that its encoding does not have."""
         try:
             return self.mark + self.content.encode(self.encoding)
         except UnicodeEncodeError as error:
@@ -61,7 +61,7 @@ def decode(data: bytes) -> Text | None:
 
 
 def read_text(project: ProjectFolder, path: str) -> Text:
-    """A text file of the project; ToolError for what is no text."""
+    """A text file of the project; raises ToolError for what is no text."""
     data = project.read(path, limit=MAX_FILE_BYTES)
     text = decode(data)
     if text is None:

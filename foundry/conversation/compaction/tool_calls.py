@@ -53,10 +53,10 @@ class Exchange:
             return "read" if wanted == "view" else "write"
         if name in _COMMANDS or self._argument("command", "cmd", "code"):
             return "read" if _CAT.match(self.command) else "command"
-        families: tuple[tuple[set[str], Kind], ...] = (
+        kinds: tuple[tuple[set[str], Kind], ...] = (
             (_READS, "read"), (_WRITES, "write"), (_EDITS, "edit"), (_SEARCHES, "search"),
         )  # fmt: skip
-        return next((kind for names, kind in families if name in names), "other")
+        return next((kind for names, kind in kinds if name in names), "other")
 
     @property
     def path(self) -> str:
@@ -113,14 +113,14 @@ def exchanges(messages: Sequence[Message]) -> Iterator[Exchange]:
     """Every result with its call, in their order; a result without a call has an empty name."""
     calls: dict[Any, Block] = {}
     for number, message in enumerate(messages):
-        for place, block in enumerate(blocks_of(message)):
+        for position, block in enumerate(blocks_of(message)):
             if block.get("type") == "tool_use":
                 calls[block.get("id")] = block
             elif block.get("type") == "tool_result":
                 call = calls.get(block.get("tool_use_id"), {})
                 yield Exchange(
                     number,
-                    place,
+                    position,
                     str(call.get("name", "")),
                     call.get("input"),
                     text_of(block),

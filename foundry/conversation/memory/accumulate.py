@@ -65,10 +65,10 @@ def accumulated(
     """
     wrapped = partial(_wrapped, recall=recall)
     room = int(budget * per_token) - len(wrapped([]))
-    new, told = _parted([_named_briefly(head) for head in heads if head.summary], beside)
+    new, elsewhere = _split([_named_briefly(head) for head in heads if head.summary], beside)
     if room <= 0:
         return ""
-    named = _named(told, int(room * NAMED))
+    named = _named(elsewhere, int(room * NAMED))
     room -= sum(len(line) + 1 for line in named)
     wanted = set(relevant)
     chosen = [head for head in new if head.id in wanted]
@@ -87,16 +87,16 @@ def _named_briefly(head: Head) -> Head:
     return head.model_copy(update=names)
 
 
-def _parted(heads: Iterable[Head], beside: str) -> tuple[list[Head], list[Head]]:
+def _split(heads: Iterable[Head], beside: str) -> tuple[list[Head], list[Head]]:
     """What a text does not tell yet, without the insights that it has; and what it tells."""
-    held, new, told = _alike(beside), list[Head](), list[Head]()
+    held, new, elsewhere = _alike(beside), list[Head](), list[Head]()
     for head in heads:
         if _alike(head.summary)[:ALIKE] in held:
-            told.append(head)
+            elsewhere.append(head)
         else:
             left = tuple(each for each in head.insights if _alike(each)[:ALIKE] not in held)
             new.append(head.model_copy(update={"insights": left}))
-    return new, told
+    return new, elsewhere
 
 
 def _alike(text: str) -> str:
@@ -117,8 +117,8 @@ def _named(heads: Sequence[Head], room: int) -> list[str]:
     return [_ELSEWHERE + ", ".join(chosen)] if chosen else []
 
 
-def _newest(told: Sequence[Head], wanted: set[str]) -> list[Head]:
-    return [head for head in told[::-1] if head.id not in wanted][:NEWEST]
+def _newest(heads: Sequence[Head], wanted: set[str]) -> list[Head]:
+    return [head for head in heads[::-1] if head.id not in wanted][:NEWEST]
 
 
 def _fitting(heads: Sequence[Head], room: int, run: str) -> list[Head]:
@@ -139,11 +139,11 @@ def _rolled_up(heads: Sequence[Head], room: int) -> list[str]:
     groups = [list(some) for _, some in groupby(heads, key=lambda h: (h.run, h.phase))]
     lines: list[str] = []
     rest = 0
-    for place in range(len(groups) - 1, -1, -1):
-        reserve = 0 if place == 0 else len(_one_line_of(heads)) + 1
-        group = _group(groups[place], min(room - reserve, room // 2 if place else room))
+    for index in range(len(groups) - 1, -1, -1):
+        reserve = 0 if index == 0 else len(_one_line_of(heads)) + 1
+        group = _group(groups[index], min(room - reserve, room // 2 if index else room))
         if not group:
-            rest = place + 1
+            rest = index + 1
             break
         lines.insert(0, group)
         room -= len(group) + 1
@@ -177,8 +177,8 @@ def _points(heads: Sequence[Head]) -> Iterable[str]:
     ordered = sorted(heads, key=lambda head: (head.kind != "step", -head.number))
     seen: set[str] = set()
     for head in ordered:
-        told = (*head.insights[:1], head.summary) if head.kind == "turn" else (head.summary,)
-        point = one_line(_plain(told[0]), POINT)
+        texts = (*head.insights[:1], head.summary) if head.kind == "turn" else (head.summary,)
+        point = one_line(_plain(texts[0]), POINT)
         if point not in seen:
             seen.add(point)
             yield f"- {point} [{head.id}]"

@@ -49,12 +49,12 @@ def summary(
 
 def completed(written: Draft, facts: KeyFacts, *, per_token: float = CHARACTERS_PER_TOKEN) -> Draft:
     """A model's summary with what it dropped: failed commands, changed files, errors."""
-    told = "\n".join((written.text, *written.insights))
-    dropped = [each for command, each in _failed(facts) if command not in told]
-    changed = [path for path in _changed(facts) if path not in told]
+    written_text = "\n".join((written.text, *written.insights))
+    dropped = [each for command, each in _failed(facts) if command not in written_text]
+    changed = [path for path in _changed(facts) if path not in written_text]
     if changed:
         dropped.append(f"Changed: {_listed(changed)}.")
-    errors = [each for each in _errors(facts) if each not in told]
+    errors = [each for each in _errors(facts) if each not in written_text]
     insights = (*written.insights, *errors[:INSIGHTS])
     text = " ".join((written.text.strip(), *dropped)).strip()
     return _counted(Draft(text=text, insights=insights, source="model"), per_token)
