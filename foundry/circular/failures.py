@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
 
 from foundry.circular.schema import Failure, Issue
-from foundry.schema.checks import KEPT_OUTPUT, CheckResult
+from foundry.schema.command import KEPT_OUTPUT, CheckResult
 
 NOT_RUN = "not run"
 """The digest of a check that could not be run: what it would say is unknown."""

@@ -34,7 +34,7 @@ from foundry.engine.deploy import Ask
 from foundry.engine.result import Result
 from foundry.engine.step_context import StepContext
 from foundry.errors import DecisionNeeded, WorkflowError
-from foundry.schema.checks import CheckResult
+from foundry.schema.command import CheckResult
 from foundry.schema.events import IterationEnded
 from foundry.schema.journal import Entry, Resume
 from foundry.store.git.repository import Repository

@@ -11,7 +11,7 @@ from typing import Literal
 from pydantic import ConfigDict, Field, model_validator
 
 from foundry.schema.base import Value
-from foundry.schema.checks import CheckResult, TestCounts
+from foundry.schema.command import CheckResult, TestCounts
 
 Verdict = Literal["done", "more", "blocked"]
 """What a thread says of the task when it submits."""

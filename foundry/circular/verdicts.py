@@ -26,7 +26,7 @@ from enum import StrEnum
 from typing import Literal
 
 from foundry.circular.schema import IterationStatus, Report
-from foundry.schema.checks import CheckResult
+from foundry.schema.command import CheckResult
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,7 @@ from foundry.conversation.messages import reason, subject
 from foundry.errors import ModelError
 from foundry.model.base import Model
 from foundry.model.request import context_management
-from foundry.schema.events import ToolRan, ToolStarted, TurnEnded
-from foundry.schema.excerpt import excerpt
+from foundry.schema.events import ToolRan, ToolStarted, TurnEnded, excerpt
 from foundry.schema.journal import Thought
 from foundry.schema.messages import (
     Message,

@@ -9,7 +9,7 @@ from foundry.engine.feedback import QUIET, feedback_result
 from foundry.engine.result import Evidence, Result
 from foundry.engine.step_context import StepContext
 from foundry.errors import WorkflowError
-from foundry.schema.checks import CheckResult
+from foundry.schema.command import CheckResult
 
 Acted = tuple[Result, tuple[CheckResult, ...]]
 Intend = Callable[[str], None]

@@ -9,7 +9,7 @@ from foundry.engine.junit import read_junit, report_file
 from foundry.engine.records import one_line
 from foundry.engine.result import Result
 from foundry.engine.step_context import StepContext, own_files, scratch
-from foundry.schema.checks import CheckKind, CheckResult, result_of
+from foundry.schema.command import CheckKind, CheckResult, result_of
 from foundry.schema.events import Note
 from foundry.schema.plan import Check, Checks
 from foundry.store.artifacts import read_checks

@@ -10,7 +10,7 @@ from pydantic import BaseModel
 
 from foundry.engine.result import Evidence
 from foundry.engine.step_context import StepContext, is_documentation, own_files, scratch
-from foundry.schema.checks import CheckResult, result_of
+from foundry.schema.command import CheckResult, result_of
 from foundry.schema.plan import MAX_TASKS, ArchitectSubmission, ScoutSubmission
 from foundry.schema.work import DocsSubmission, SummarySubmission
 from foundry.store.git.trees import remove_tree

@@ -4,7 +4,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from foundry.schema.checks import TestCounts
+from foundry.schema.command import TestCounts
 
 MAX_BYTES = 20_000_000
 KEPT_FAILURES = 200

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from foundry.engine.result import Evidence
-from foundry.schema.checks import CheckResult
+from foundry.schema.command import CheckResult
 from foundry.schema.plan import ArchitectSubmission, Check, Plan, ScoutSubmission, Task
 from foundry.schema.work import FixPlanSubmission
 from foundry.workflow.cursor import Instruction

@@ -10,8 +10,7 @@ from datetime import datetime
 
 from foundry.errors import ToolError
 from foundry.redact import redact, secret_values
-from foundry.schema.journal import Attempt
-from foundry.schema.notes import NoteKind, SessionNote
+from foundry.schema.journal import Attempt, NoteKind, SessionNote
 from foundry.tools.note import MOST, NoteArguments
 
 TEXT = 400

@@ -5,9 +5,8 @@ from typing import TypeVar
 
 from foundry.engine.notes import clean, open_issues
 from foundry.model.tokens import estimate
-from foundry.schema.journal import StepRecord
+from foundry.schema.journal import SessionNote, StepRecord
 from foundry.schema.messages import text_block
-from foundry.schema.notes import SessionNote
 
 T = TypeVar("T")
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from foundry.schema.checks import CheckResult
+from foundry.schema.command import CheckResult
 from foundry.schema.events import Event
 from foundry.schema.journal import StepRecord
 

@@ -13,8 +13,7 @@ from foundry.engine.run_memory import Memories
 from foundry.errors import ArtifactError, WorkflowError
 from foundry.sandbox.base import Sandbox
 from foundry.schema.base import now
-from foundry.schema.checks import CheckResult
-from foundry.schema.command import CommandLimits
+from foundry.schema.command import CheckResult, CommandLimits
 from foundry.schema.events import CheckRan, Observer
 from foundry.schema.journal import Attempt, Entry, Start, StepRecord
 from foundry.schema.plan import Task

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from foundry.engine.steps import task_step
 from foundry.engine.verdict import last_checks, last_tests, verdict
-from foundry.schema.checks import CheckResult, TestCounts
+from foundry.schema.command import CheckResult, TestCounts
 from foundry.schema.journal import Attempt, Entry, Start, StepRecord, Thought
 from foundry.schema.messages import Usage
 from foundry.schema.plan import Plan

@@ -5,7 +5,7 @@ from typing import Any
 
 from foundry.engine.step_context import is_documentation, own_files
 from foundry.engine.steps import has_checks
-from foundry.schema.checks import CheckResult
+from foundry.schema.command import CheckResult
 from foundry.schema.journal import Entry, Resume, StepRecord
 from foundry.schema.run import Status
 from foundry.schema.workflow import Workflow

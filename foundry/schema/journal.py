@@ -1,4 +1,7 @@
-"""The lines of journal.jsonl: append-only, each committed with what it tells of."""
+"""The lines of journal.jsonl: append-only, each committed with what it tells of.
+
+Beside them the session notes: what a conversation wants the next ones to know (seed 003).
+"""
 
 from datetime import datetime
 from typing import Annotated, Literal
@@ -6,7 +9,7 @@ from typing import Annotated, Literal
 from pydantic import Field, TypeAdapter
 
 from foundry.schema.base import Json, Value
-from foundry.schema.checks import CheckResult
+from foundry.schema.command import CheckResult
 from foundry.schema.messages import Usage
 from foundry.schema.run import Status
 
@@ -149,3 +152,22 @@ Entry = Annotated[
     Start | StepRecord | Attempt | Intent | Stop | Resume, Field(discriminator="kind")
 ]
 ENTRY: TypeAdapter[Entry] = TypeAdapter(Entry)
+
+
+NoteKind = Literal["goal", "decision", "failure", "issue", "closed", "pattern"]
+"""`closed` ends an issue by its number."""
+
+
+class SessionNote(Value):
+    """One note. Notes are only ever added; what no longer holds is said by a later one."""
+
+    number: int = Field(ge=1)
+    at: datetime
+    run: str
+    step: str
+    kind: NoteKind
+    text: str = Field(min_length=1, max_length=1000)
+    path: str = ""
+    """The file that it is about."""
+    closes: int | None = None
+    """The number of the issue that is no longer open."""

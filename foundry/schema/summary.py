@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Literal
 
 from foundry.schema.base import Value
-from foundry.schema.checks import CheckStatus, TestCounts
+from foundry.schema.command import CheckStatus, TestCounts
 from foundry.schema.messages import Usage
 from foundry.schema.run import Status
 

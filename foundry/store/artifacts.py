@@ -11,7 +11,7 @@ from typing import TypeVar
 from pydantic import BaseModel, ValidationError
 
 from foundry.errors import ArtifactError
-from foundry.schema.notes import SessionNote
+from foundry.schema.journal import SessionNote
 from foundry.schema.plan import Checks, Plan
 from foundry.store.project import CHECKS, FOLDER, NOTES, TASKS, Project
 

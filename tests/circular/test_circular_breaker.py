@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from foundry.circular.breaker import Trip, TripKind, tripped
 from foundry.circular.schema import ChangeSummary
-from foundry.schema.checks import KEPT_OUTPUT
+from foundry.schema.command import KEPT_OUTPUT
 from tests.support.iterations import Histories, changed, check
 
 quick = settings(deadline=None, max_examples=25)

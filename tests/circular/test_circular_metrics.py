@@ -19,7 +19,7 @@ from foundry.circular.metrics import (
     progress_per_token,
 )
 from foundry.circular.schema import ChangeSummary, Failure, IterationState, IterationStatus
-from foundry.schema.checks import KEPT_OUTPUT
+from foundry.schema.command import KEPT_OUTPUT
 from tests.support.iterations import Histories, changed, check
 
 

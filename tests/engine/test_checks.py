@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from foundry.engine.junit import MAX_BYTES, read_junit, report_file
-from foundry.schema.checks import TestCounts
+from foundry.schema.command import TestCounts
 from foundry.schema.journal import StepRecord
 from foundry.schema.run import Status
 from tests.support.asked import requests_of, words

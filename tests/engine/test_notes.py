@@ -7,8 +7,7 @@ import pytest
 from foundry.engine.notes import Notebook, open_issues
 from foundry.engine.notes_view import for_prompt, session_notes
 from foundry.errors import ToolError
-from foundry.schema.journal import Attempt, StepRecord
-from foundry.schema.notes import SessionNote
+from foundry.schema.journal import Attempt, SessionNote, StepRecord
 from foundry.store.artifacts import notes_text, read_notes
 from foundry.store.project import NOTES, Project
 from foundry.tools.note import MOST, NoteArguments, note_tool

@@ -11,6 +11,8 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from foundry.schema.events import (
+    CHARACTERS,
+    LINES,
     CheckRan,
     Compacted,
     ContextUpdated,
@@ -24,8 +26,8 @@ from foundry.schema.events import (
     ToolRan,
     TurnEnded,
     Waiting,
+    excerpt,
 )
-from foundry.schema.excerpt import CHARACTERS, LINES, excerpt
 from foundry.schema.session_log import json_schema
 from foundry.store.session_log import LogLines, SessionLog, logs, newest, path_for, stats_of
 

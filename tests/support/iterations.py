@@ -7,7 +7,7 @@ from typing import Any
 
 from foundry.circular.failures import issues_between, read_failures
 from foundry.circular.schema import ChangeSummary, IterationState
-from foundry.schema.checks import CheckResult, TestCounts
+from foundry.schema.command import CheckResult, TestCounts
 
 BEGAN = datetime(2026, 1, 1, tzinfo=UTC)
 MINUTES = 10
