@@ -5,7 +5,7 @@ from typing import Literal
 from pydantic import Field
 
 from foundry.mcp import runs
-from foundry.mcp.refusal import Refusal
+from foundry.mcp.messages import Refusal
 from foundry.schema.base import Document, Value
 from foundry.schema.memory import Filter, Head, MemoryEntry
 from foundry.store.memory.store import ContextMemoryStore, memory_path

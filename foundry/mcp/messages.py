@@ -1,11 +1,11 @@
-"""What goes over the wire: requests and replies of the tools, in the words of the seed's format."""
+"""What client and server say to each other: requests, replies and refusals of the tools."""
 
 import json
 from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
-from foundry.mcp.refusal import Refusal
+from foundry.errors import FoundryError, ToolError
 from foundry.schema.base import Document, Json
 
 MAX_OUTPUT = 10_000
@@ -187,3 +187,27 @@ def _any(value: Any) -> Any:
     if isinstance(value, list):
         return [_any(each) for each in value]
     return _object(value) if isinstance(value, dict) else value
+
+
+class Refusal(ToolError):
+    """A call that can't be done as it is. `details` are facts that help to go on."""
+
+    def __init__(self, code: str, message: str, *, hint: str, **details: Any) -> None:
+        super().__init__(message, hint=hint)
+        self.code = code
+        self.details = details
+
+
+def described(error: FoundryError) -> dict[str, Any]:
+    """The `error` object of a reply; codes are words, and part of the interface."""
+    told = {"code": _code(error), "message": error.message}
+    if error.hint:
+        told["hint"] = error.hint
+    return told | (error.details if isinstance(error, Refusal) else {})
+
+
+def _code(error: FoundryError) -> str:
+    if isinstance(error, Refusal):
+        return error.code
+    words = "".join(f"-{each.lower()}" if each.isupper() else each for each in type(error).__name__)
+    return words.strip("-")

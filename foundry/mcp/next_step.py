@@ -4,9 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from foundry.mcp import token
-from foundry.mcp.messages import NextReply, NextRequest, compact
+from foundry.mcp.messages import NextReply, NextRequest, Refusal, compact
 from foundry.mcp.prompts import instead
-from foundry.mcp.refusal import Refusal
 from foundry.mcp.sessions import Session, Sessions, moved, place
 from foundry.schema.workflow import LoopStep, Workflow
 from foundry.workflow.cursor import Blocked, Cursor, Finished, Instruction, Next, due

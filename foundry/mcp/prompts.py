@@ -16,7 +16,7 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from foundry.config import resources
 from foundry.context.templates import CACHE_MARK, as_data
-from foundry.mcp.refusal import Refusal
+from foundry.mcp.messages import Refusal
 from foundry.schema.workflow import Step
 
 JSON_BEGINS = ("{", "[")

@@ -9,7 +9,7 @@ from urllib.parse import quote, unquote
 from foundry.config import home
 from foundry.engine.workspace import find
 from foundry.errors import JournalError, ProjectError
-from foundry.mcp.refusal import Refusal
+from foundry.mcp.messages import Refusal
 from foundry.report import artifacts as shelf
 from foundry.report.status import StatusReport, status_of
 from foundry.schema.journal import Start

@@ -12,11 +12,10 @@ from foundry import __version__
 from foundry.config import home
 from foundry.errors import FoundryError, ProjectError
 from foundry.mcp import prompts, runs
-from foundry.mcp.catalog import Catalog
-from foundry.mcp.messages import compact, input_schema, output_schema
-from foundry.mcp.refusal import Refusal, described
+from foundry.mcp.messages import Refusal, compact, described, input_schema, output_schema
 from foundry.mcp.sessions import Sessions
 from foundry.mcp.tools import Tool, make_tools
+from foundry.mcp.workflows import Catalog
 
 INSTRUCTIONS = """\
 Foundry walks workflows step by step and shows builds. `workflow_list` names the workflows, \

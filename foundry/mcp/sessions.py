@@ -25,7 +25,7 @@ from pydantic import Field, ValidationError
 from foundry.errors import JournalError, WorkflowError
 from foundry.files import append_line, atomic_write
 from foundry.mcp import token
-from foundry.mcp.refusal import Refusal
+from foundry.mcp.messages import Refusal
 from foundry.schema.base import Value
 from foundry.schema.workflow import Workflow
 from foundry.workflow.cursor import (

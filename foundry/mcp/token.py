@@ -8,7 +8,7 @@ import hmac
 from base64 import b64decode, urlsafe_b64encode
 from dataclasses import dataclass
 
-from foundry.mcp.refusal import Refusal
+from foundry.mcp.messages import Refusal
 
 PREFIX = "fw_"
 SESSION_BYTES = 12

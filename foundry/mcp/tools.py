@@ -6,10 +6,9 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from foundry.mcp import handlers as views
 from foundry.mcp import memory, runs
 from foundry.mcp import next_step as walk
-from foundry.mcp.catalog import Catalog
+from foundry.mcp import workflows as views
 from foundry.mcp.messages import (
     GetReply,
     GetRequest,
@@ -17,14 +16,15 @@ from foundry.mcp.messages import (
     NextReply,
     NextRequest,
     Nothing,
+    Refusal,
     SchemaReply,
     StatusRequest,
     ValidateJsonRequest,
     ValidateReply,
     ValidateRequest,
 )
-from foundry.mcp.refusal import Refusal
 from foundry.mcp.sessions import Sessions
+from foundry.mcp.workflows import Catalog
 from foundry.report.status import StatusReport
 from foundry.schema.base import Document
 from foundry.schema.memory import MemoryEntry

@@ -11,7 +11,8 @@ from typing import Any
 import psutil
 import pytest
 from mcp.shared.exceptions import MCPError
-from walks import (  # fmt: skip
+
+from tests.support.mcp_clients import (  # fmt: skip
     COMMAND,
     CONTEXT,
     PATCHES,

@@ -14,10 +14,10 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from walks import COMMAND, TOUR, put, served
 
 from foundry.errors import InputError
 from foundry.mcp.transport import bound
+from tests.support.mcp_clients import COMMAND, TOUR, put, served
 
 HELLO = {
     "jsonrpc": "2.0",

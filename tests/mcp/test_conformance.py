@@ -16,7 +16,8 @@ from pathlib import Path
 
 import pytest
 import yaml
-from walks import ROOT, TOUR, put, served
+
+from tests.support.mcp_clients import ROOT, TOUR, put, served
 
 REVISIONS = {"2025-11-25": 30, "2026-07-28": 37}
 """Revisions of the protocol, and how many scenarios of a server each requires."""

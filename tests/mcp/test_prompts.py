@@ -4,13 +4,13 @@ import json
 
 import pytest
 from mcp.shared.exceptions import MCPError
-from walks import over_stdio
 
 from foundry.config import resources
 from foundry.mcp import prompts
-from foundry.mcp.refusal import Refusal
+from foundry.mcp.messages import Refusal
 from foundry.schema.workflow import LoopStep, Workflow
 from foundry.workflow.load import builtin
+from tests.support.mcp_clients import over_stdio
 
 
 def test_every_template_of_a_phase_is_a_prompt_and_no_part_of_one() -> None:

@@ -9,13 +9,13 @@ from urllib.parse import quote
 
 import pytest
 from mcp.shared.exceptions import MCPError
-from walks import Call, over_stdio
 
 from foundry.mcp import runs
-from foundry.mcp.refusal import Refusal
+from foundry.mcp.messages import Refusal
 from foundry.report import artifacts as shelf
 from foundry.report.status import status_of
 from tests.support.builds import Built, git
+from tests.support.mcp_clients import Call, over_stdio
 from tests.support.rehearsals import SmallBuild
 
 

@@ -11,14 +11,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from walks import CONTEXT, TOUR
 
 from foundry.errors import JournalError
 from foundry.mcp import token
-from foundry.mcp.refusal import Refusal
+from foundry.mcp.messages import Refusal
 from foundry.mcp.sessions import KEPT_DAYS, Session, Sessions, moved, place
 from foundry.schema.workflow import Workflow
 from foundry.workflow.load import parse
+from tests.support.mcp_clients import CONTEXT, TOUR
 
 DAY = 86_400
 

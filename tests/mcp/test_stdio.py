@@ -7,9 +7,9 @@ from threading import Timer
 from typing import Any
 
 import pytest
-from walks import COMMAND, TOUR, put
 
-from foundry.mcp.stdio import request_id
+from foundry.mcp.transport import request_id
+from tests.support.mcp_clients import COMMAND, TOUR, put
 
 Ask = Callable[[str], dict[str, Any]]
 

@@ -6,15 +6,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from walks import CONTEXT, PATCHES, STEPS, TOUR, Call, connected, ids, put, walk
 
 from foundry.errors import FoundryError
-from foundry.mcp.catalog import Catalog
+from foundry.mcp.messages import described
 from foundry.mcp.next_step import LIMIT
-from foundry.mcp.refusal import described
 from foundry.mcp.server import make_server
 from foundry.mcp.sessions import Sessions
 from foundry.mcp.tools import make_tools
+from foundry.mcp.workflows import Catalog
+from tests.support.mcp_clients import CONTEXT, PATCHES, STEPS, TOUR, Call, connected, ids, put, walk
 
 
 def caller() -> Call:

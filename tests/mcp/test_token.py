@@ -6,7 +6,7 @@ import string
 import pytest
 
 from foundry.mcp import token
-from foundry.mcp.refusal import Refusal
+from foundry.mcp.messages import Refusal
 
 SESSION, SECRET = secrets.token_hex(token.SESSION_BYTES), secrets.token_hex(16)
 

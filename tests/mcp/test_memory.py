@@ -4,13 +4,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from walks import over_stdio
 
 from foundry.mcp.memory import GetRequest, SearchRequest, get, search
-from foundry.mcp.refusal import Refusal
+from foundry.mcp.messages import Refusal
 from foundry.schema.memory import Draft, MemoryEntry
 from foundry.store.memory.store import ContextMemoryStore, memory_path
 from tests.support.builds import Built
+from tests.support.mcp_clients import over_stdio
 from tests.support.moments import call, moment
 from tests.support.rehearsals import SmallBuild
 
