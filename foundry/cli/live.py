@@ -182,7 +182,8 @@ class Panel:
                 self._turn = event.turn - (event.purpose != "turn")
                 self._words = ""
                 self._shares = {**self._shares, event.conversation: event.context_share}
-                self._tokens += _tokens_of(event)
+                self._tokens += event.input_tokens + event.output_tokens
+                self._tokens += event.cache_read_tokens + event.cache_write_tokens
                 self._spent = units.total((self._spent, event.cost_usd))
             case ContextUpdated():
                 self._shares = {**self._shares, event.conversation: event.usage_percent / 100}
@@ -294,8 +295,3 @@ def _without_joints(text: str) -> str:
     """Without what joins characters to one picture: terminals don't agree how wide that is, and
     what moves has to be as wide as it was taken to be."""
     return text if text.isascii() else text.translate({0x200D: None, 0xFE0F: None, 0x20E3: None})
-
-
-def _tokens_of(turn: TurnEnded) -> int:
-    prompt = turn.input_tokens + turn.cache_read_tokens + turn.cache_write_tokens
-    return prompt + turn.output_tokens

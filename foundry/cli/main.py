@@ -14,6 +14,7 @@ import click
 
 from foundry.errors import FoundryError
 from foundry.exitcodes import EXIT_CODES
+from foundry.report.terminal_safe import safe
 
 COMMANDS: Mapping[str, Mapping[str, str]] = {
     "Start": {
@@ -110,8 +111,10 @@ def run(arguments: list[str]) -> int:
     """Run the command line and return the exit code."""
     try:
         result: Any = cli.main(arguments, prog_name="foundry", standalone_mode=False)
-    except (BrokenPipeError, SystemExit):  # click makes an exit of a broken pipe
-        return _quietly_closed()
+    # Whoever read our output has gone (`foundry log | head`): no error. Click exits for it, too.
+    except (BrokenPipeError, SystemExit):
+        _turn_away()
+        return 0
     except click.exceptions.NoArgsIsHelpError as error:
         error.show()
         return 2
@@ -138,9 +141,8 @@ def _explained(error: BaseException) -> tuple[str, int]:
 
 
 def _complain(message: str, code: int) -> int:
-    text = " ".join(message.split())
-    plain = "".join(c if c.isprintable() else "?" for c in text)
-    click.echo(f"{click.style('error:', fg='red')} {plain}", err=True)
+    text = safe(" ".join(message.split()))
+    click.echo(f"{click.style('error:', fg='red')} {text}", err=True)
     return code
 
 
@@ -161,12 +163,6 @@ def _delivered(code: int) -> int:
         _turn_away()
         return code or _complain(*_explained(error))
     return code
-
-
-def _quietly_closed() -> int:
-    """Whoever read our output has gone (`foundry log | head`): that is no error."""
-    _turn_away()
-    return 0
 
 
 def _turn_away() -> None:

@@ -56,8 +56,17 @@ class Item:
 
 def items(project: Project) -> list[Item]:
     """Every artifact, in the order of the pipeline; what is local is not among them."""
-    found = [_item(project, path) for path in _files(project.folder)]
-    return sorted(found, key=lambda item: (_position(item.name), item.name))
+    names = list(PIPELINE)
+
+    def kind(name: str) -> int:
+        return next((n for n, begin in enumerate(names) if name.startswith(begin)), len(names))
+
+    found = []
+    for path in _files(project.folder):
+        name, stat = path.relative_to(project.folder).as_posix(), path.stat()
+        what = [*PIPELINE.values(), ""][kind(name)]
+        found.append(Item(name, stat.st_size, stat.st_mtime, what))
+    return sorted(found, key=lambda item: (kind(item.name), item.name))
 
 
 def choose(project: Project, name: str) -> list[Item]:
@@ -97,20 +106,6 @@ def _files(folder: Path) -> list[Path]:
     ]
 
 
-def _item(project: Project, path: Path) -> Item:
-    name, stat = path.relative_to(project.folder).as_posix(), path.stat()
-    return Item(name, stat.st_size, stat.st_mtime, _what(name))
-
-
-def _what(name: str) -> str:
-    return next((what for begin, what in PIPELINE.items() if name.startswith(begin)), "")
-
-
-def _position(name: str) -> int:
-    begins = list(PIPELINE)
-    return next((n for n, begin in enumerate(begins) if name.startswith(begin)), len(begins))
-
-
 def _known(have: list[Item]) -> str:
     shown = [item.name for item in have if not item.name.startswith("history/")]
     return f"There are {', '.join(shown)}" if shown else "There are none yet"
@@ -147,12 +142,9 @@ def list_view(items: Sequence[Item], now: float) -> RenderableType:
     table.add_column("", style="dim")
     for item in _folded(items):
         age = units.duration(max(0.0, now - item.modified))
-        table.add_row(Text(safe(item.name)), units.size(item.size), age, _one_line(item.what))
+        what = Text(item.what, no_wrap=True, overflow="ellipsis")
+        table.add_row(Text(safe(item.name)), units.size(item.size), age, what)
     return table
-
-
-def _one_line(text: str) -> Text:
-    return Text(text, no_wrap=True, overflow="ellipsis")
 
 
 def evidence_view(evidence: Evidence) -> RenderableType:

@@ -8,7 +8,7 @@ from typing import Any
 
 from foundry.report import units
 from foundry.report.details import ENDS_WELL
-from foundry.report.lines import Line, Lines, plain
+from foundry.report.lines import Line, plain
 from foundry.report.narrate import Detail, Narrator
 from foundry.report.replay import Logged
 from foundry.report.terminal_safe import safe, safe_block
@@ -127,7 +127,8 @@ def log_lines(
         if not selection.takes(each):
             continue
         if wanted.text and not verbose:
-            lines = _holding(lines, wanted.text)
+            text = wanted.text.casefold()
+            lines = (*lines[:1], *(line for line in lines[1:] if text in line.text.casefold()))
         where = (narrator.label() or before) if wanted.single else ""
         if group := stamped(each.at, lines, where=where, dated=dated):
             yield group
@@ -137,11 +138,6 @@ def _detail(wanted: Wanted, *, verbose: bool) -> Detail:
     if wanted.single:
         return "everything" if verbose or wanted.text else "heads"
     return "all" if verbose else "steps"
-
-
-def _holding(lines: Lines, text: str) -> Lines:
-    """The first line, and of the others those with the text."""
-    return (*lines[:1], *(line for line in lines[1:] if text.casefold() in line.text.casefold()))
 
 
 def stamped(

@@ -18,8 +18,9 @@ def found_view(heads: Sequence[Head]) -> RenderableType:
     """Two lines for each: where it was, and what it says."""
     lines: list[RenderableType] = []
     for head in heads:
+        where = safe(f"{_step_and_turn(head)}, run {head.run}, {head.ended:%Y-%m-%d %H:%M}")
         title = Text.assemble(
-            (head.id, "bold"), f"  {head.score:.2f}  ", (_where(head), "dim"), overflow="fold"
+            (head.id, "bold"), f"  {head.score:.2f}  ", (where, "dim"), overflow="fold"
         )
         lines += [title, Padding(Text(safe(head.summary) or "(no summary)"), (0, 0, 0, 4))]
     return Group(*lines) if lines else Text("nothing fits", "dim")
@@ -103,10 +104,6 @@ def _saving(stats: MemoryStats, tokens: int) -> str:
     """Against sending all originals again; nothing where that is no saving."""
     share = 1 - tokens / max(1, stats.original_tokens)
     return f" ({share:.1%} fewer)" if share > 0 else ""
-
-
-def _where(head: Head) -> str:
-    return safe(f"{_step_and_turn(head)}, run {head.run}, {head.ended:%Y-%m-%d %H:%M}")
 
 
 def _step_and_turn(head: Head) -> str:

@@ -62,8 +62,10 @@ def _rows(report: StatusReport) -> Iterator[tuple[str, str]]:
     yield "place", report.place
     yield "branch", f"{report.branch} · {units.counted(report.commits, 'commit')}"
     yield "used", _used(report)
-    if thought := report.reflection.rounds:
-        yield "thinking", f"{units.counted(thought, 'round')} of it · {_thinking(report)}"
+    if report.reflection.rounds:
+        thought = report.reflection
+        used = f"{units.money(thought.cost_usd)} · {units.tokens(thought.tokens)} tokens"
+        yield "thinking", f"{units.counted(thought.rounds, 'round')} of it · {used}"
     yield (
         "time",
         (
@@ -85,11 +87,6 @@ def _used(report: StatusReport) -> str:
     cost = "price unknown" if report.cost_usd is None else units.money(report.cost_usd)
     peak = units.share(report.peak_context_share)
     return f"{cost} · {units.tokens(report.tokens)} tokens · context at most {peak} full"
-
-
-def _thinking(report: StatusReport) -> str:
-    thought = report.reflection
-    return f"{units.money(thought.cost_usd)} · {units.tokens(thought.tokens)} tokens"
 
 
 def _tests(tests: TestSummary) -> str:
