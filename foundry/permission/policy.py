@@ -13,6 +13,7 @@ from pydantic import Field, ValidationError, field_validator, model_validator
 
 from foundry.config import home
 from foundry.errors import InputError
+from foundry.permission.operation import COMMAND
 from foundry.schema.base import Value
 from foundry.schema.permission import Effect, Mode, Policy, Rule
 from foundry.tools.toolset import TOOLS
@@ -101,7 +102,7 @@ def parse_rule(effect: Effect, text: str) -> Rule:
     hint = _FORM.format(effect=effect)
     if not tool or " " in tool or (colon and not pattern):
         raise InputError(f"--{effect} {text!r} is not a rule", hint=hint)
-    narrowed = {"commands" if tool == "run_command" else "paths": (pattern,)} if pattern else {}
+    narrowed = {"commands" if tool == COMMAND else "paths": (pattern,)} if pattern else {}
     try:
         return Rule(effect=effect, tools=(tool,), source=COMMAND_LINE, **narrowed)
     except ValidationError as error:

@@ -52,7 +52,7 @@ class Tool(Generic[A]):
     reads_only: bool = False
     """It changes nothing: a run that only plans may use it, as far as the rules allow."""
     command: str = ""
-    """The argument that is a shell command: permission judges it piece by piece."""
+    """The argument that is a shell command: the rules for `run_command` judge it piece by piece."""
     path: str = ""
     """The argument that is a path seen from the project's root: rules about paths judge it."""
     editable: str = ""
