@@ -8,7 +8,15 @@ import re
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
 
-from foundry.circular.schema import Assignment, Issue, IterationState, IterationStatus, Mark, Report
+from foundry.circular.schema import (
+    Assignment,
+    Issue,
+    IterationState,
+    IterationStatus,
+    Mark,
+    Measure,
+    Report,
+)
 from foundry.circular.verdicts import ErrorType, error_line, error_of
 from foundry.schema.journal import Attempt, Entry, Resume, Start, StepRecord
 
@@ -66,12 +74,21 @@ def states_of(
             continue
         if mark.report:
             sha = (commits or {}).get(entry.step, "")
-            states.append(_begun(entry, mark, mark.report, tuple(errors), sha))
+            states.append(_reported(entry, mark, mark.report, tuple(errors), sha))
             errors.clear()
         if mark.measure and states:
-            states[-1] = _measured(states[-1], entry, mark)
+            states[-1] = _measured(states[-1], entry, mark.measure)
         _settle(states, mark)
     return tuple(states)
+
+
+def last_work(entries: Sequence[Entry]) -> tuple[StepRecord, Report] | None:
+    """The newest iteration, measured or not: its journal line, and its report."""
+    for entry in reversed(entries):
+        mark = mark_of(entry)
+        if mark and mark.report and mark.report.kind == "work" and isinstance(entry, StepRecord):
+            return entry, mark.report
+    return None
 
 
 def left_of(entries: Sequence[Entry]) -> tuple[str, ...]:
@@ -105,7 +122,7 @@ def measured(states: Sequence[IterationState]) -> tuple[IterationState, ...]:
     return tuple(state for state in states if state.kind == "doubt" or state.tree)
 
 
-def _begun(
+def _reported(
     entry: StepRecord, mark: Mark, report: Report, errors: tuple[str, ...], commit: str
 ) -> IterationState:
     spend = entry.spend
@@ -131,9 +148,7 @@ def _begun(
     )
 
 
-def _measured(state: IterationState, entry: StepRecord, mark: Mark) -> IterationState:
-    measure = mark.measure
-    assert measure is not None
+def _measured(state: IterationState, entry: StepRecord, measure: Measure) -> IterationState:
     return state.model_copy(
         update={
             "ended_at": entry.at,
@@ -149,26 +164,21 @@ def _measured(state: IterationState, entry: StepRecord, mark: Mark) -> Iteration
 
 
 def _settle(states: list[IterationState], mark: Mark) -> None:
-    """What a doubt decides about the iteration that it doubted."""
-    if not (mark.report and mark.report.kind == "doubt"):
+    """What a doubt decides about the iteration that it doubted.
+
+    Threads that agree are no success without a check that shows it.
+    """
+    report = mark.report
+    if report is None or report.kind != "doubt":
         return
-    doubt, agrees = states[-1], mark.claimed
-    found = tuple(Issue(id=f"doubt:{each}", description=each) for each in _found(mark.report))
+    left = () if report.verdict == "done" else dict.fromkeys((*report.remaining, *report.found))
+    found = tuple(Issue(id=f"doubt:{each}", description=each) for each in left)
     work = next((n for n in range(len(states) - 1, -1, -1) if states[n].kind == "work"), None)
-    shown = work is not None and bool(states[work].checks)
-    status = _settled(agrees=agrees, shown=shown)
-    states[-1] = doubt.model_copy(update={"status": status, "issues_discovered": found})
-    if work is not None and (mark.over or not agrees):
+    status = IterationStatus.CONTINUE
+    if mark.claimed:
+        shown = work is not None and bool(states[work].checks)
+        status = IterationStatus.SUCCESS if shown else IterationStatus.UNKNOWN
+    update = {"status": status, "issues_discovered": found}
+    states[-1] = states[-1].model_copy(update=update)
+    if work is not None and (mark.over or not mark.claimed):
         states[work] = states[work].model_copy(update={"status": status})
-
-
-def _settled(*, agrees: bool, shown: bool) -> IterationStatus:
-    """Threads that agree are no success without a check that shows it."""
-    if not agrees:
-        return IterationStatus.CONTINUE
-    return IterationStatus.SUCCESS if shown else IterationStatus.UNKNOWN
-
-
-def _found(report: Report) -> tuple[str, ...]:
-    left = () if report.verdict == "done" else (*report.remaining, *report.found)
-    return tuple(dict.fromkeys(left))

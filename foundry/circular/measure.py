@@ -11,7 +11,7 @@ from hashlib import sha256
 from foundry.circular.breaker import Trip, TripKind, tripped
 from foundry.circular.diff_stats import summarise
 from foundry.circular.failures import issues_between, read_failures, reported
-from foundry.circular.history import ASSIGNMENT, MARK, last_mark, mark_of, states_of
+from foundry.circular.history import ASSIGNMENT, MARK, last_mark, last_work, mark_of, states_of
 from foundry.circular.metrics import completion, counted, work
 from foundry.circular.schema import (
     Failure,
@@ -52,15 +52,17 @@ def measure(ctx: StepContext, ask: Ask) -> tuple[Result, tuple[CheckResult, ...]
     Raises WorkflowError where none comes before it, and DecisionNeeded when a person has to say
     how to go on.
     """
-    report = last_mark(ctx.journal).report
-    if report is None or report.kind != "work":
+    mark, last_worked = last_mark(ctx.journal), last_work(ctx.journal)
+    if last_worked is None or mark.report is None or mark.report.kind != "work":
         raise WorkflowError(
             f"{ctx.instruction.id}: there is no iteration to measure",
             hint="Put a step with the contract `circular` before the action `measure`",
         )
+    record, report = last_worked
     silent = report.verdict is None and report.reason == "completion"
     checks, _ = checked(ctx, again=silent or report.verdict == "done")
-    sha = _work_commit(ctx)
+    commits = {each.step: each.sha for each in ctx.repository.commits(ctx.start.run)}
+    sha = commits.get(record.step, "")
     settled = settle(claim_of(report, checks), _verification(ctx, checks, sha))
     *before, last = states_of(ctx.journal)
     state = _state(ctx, before, last, report, checks, settled, sha)
@@ -119,14 +121,6 @@ def _watched(history: tuple[IterationState, ...]) -> tuple[TripKind, ...]:
     doubted = {state.number for state in history if state.kind == "doubt"}
     refuted = {state.tree for state in work(history[:-1]) if state.number in doubted}
     return tuple(TripKind) if history[-1].tree in refuted else (TripKind.SHRINKING_TESTS,)
-
-
-def _work_commit(ctx: StepContext) -> str:
-    """The commit of the work that is judged; empty where this run has none."""
-    step = next(r.step for r in reversed(ctx.records) if (r.patch.get(MARK) or {}).get("report"))
-    return next(
-        (each.sha for each in ctx.repository.commits(ctx.start.run) if each.step == step), ""
-    )
 
 
 def _state(

@@ -63,14 +63,14 @@ class Stopped(FoundryError):
 
 
 @dataclass(frozen=True, slots=True)
-class Side:
+class Thread:
     """A conversation that ended: where it worked, what it came to, or the error that cut it off.
 
     `work` is the commit of what it changed, empty where that is nothing, or gone.
     """
 
     partition: Partition
-    aside: Aside
+    worktree: Aside
     ctx: StepContext
     work: str
     spend: Spend
@@ -107,7 +107,7 @@ def side_by_side(ctx: StepContext, means: Means) -> Performed | None:
         return None
     announce(ctx, [each.title for each in split.partitions])
     try:
-        return _put_together(ctx, _held(ctx, means, split.partitions, left), split.reason)
+        return _joined(ctx, _held(ctx, means, split.partitions, left), split.reason)
     finally:
         for kept in cleared(ctx.project, ctx.repository, ctx.start.run):
             ctx.observe(Note(f"work beside the run's own is kept in {kept}"))
@@ -116,19 +116,22 @@ def side_by_side(ctx: StepContext, means: Means) -> Performed | None:
 def _split(ctx: StepContext) -> Partitioning:
     """What there is to do side by side in this iteration."""
     instruction, assignment = ctx.instruction, assignment_of(ctx.journal)
-    whole = Partitioning((), "")
-    if assignment is None or instruction.step.contract not in WORKS:
-        return whole
-    most = assignment.settings.parallel
-    if most < 2 or instruction.attempt > 1 or alone(ctx.journal):
-        return whole
+    if (
+        assignment is None
+        or assignment.settings.parallel < 2
+        or instruction.step.contract not in WORKS
+        or instruction.attempt > 1
+        or alone(ctx.journal)
+    ):
+        return Partitioning((), "")
     files, done = own_files(ctx.repository.files()), done_parts(ctx.journal)
+    most = assignment.settings.parallel
     return partitions(assignment.base_context, assignment.prompt, files, most, done)
 
 
 def _held(
     ctx: StepContext, means: Means, found: Sequence[Partition], left: float
-) -> tuple[Side, ...]:
+) -> tuple[Thread, ...]:
     """Hold the conversations, each in a thread of its own, until the last one has ended."""
     run, stop, lock = ctx.start.run, threading.Event(), threading.Lock()
 
@@ -141,18 +144,19 @@ def _held(
             raise Stopped("the run is being stopped")
         ctx.observe(event)
 
-    places = [
-        set_up(ctx.project, ctx.repository, run, number, lambda what: ctx.observe(Note(what)))
-        for number in range(1, len(found) + 1)
-    ]
-    contexts = [_part_context(ctx, *each) for each in zip(found, places, strict=True)]
+    def warn(text: str) -> None:
+        ctx.observe(Note(text))
+
+    numbers = range(1, len(found) + 1)
+    worktrees = [set_up(ctx.project, ctx.repository, run, number, warn) for number in numbers]
+    contexts = [_context(ctx, *each) for each in zip(found, worktrees, strict=True)]
     limits = means.limits.model_copy(update={"max_usd": left / len(found)})
-    mine = replace(means, limits=limits, on_text=None, approve=approve)
+    own = replace(means, limits=limits, on_text=None, approve=approve)
     pool = ThreadPoolExecutor(len(found), thread_name_prefix="part")
-    shares = [Share(means.ledger, lock, stop) for _ in contexts]
+    shares = [Share(means.ledger, lock, stop) for _ in found]
     ends = [
-        pool.submit(perform, replace(own, observe=observe), replace(mine, ledger=share))
-        for own, share in zip(contexts, shares, strict=True)
+        pool.submit(perform, replace(each, observe=observe), replace(own, ledger=share))
+        for each, share in zip(contexts, shares, strict=True)
     ]
     try:
         wait(ends)
@@ -160,7 +164,9 @@ def _held(
         stop.set()
         _end_commands(run, ends)
         pool.shutdown(wait=False, cancel_futures=True)
-    return tuple(_ended(*each) for each in zip(found, places, contexts, shares, ends, strict=True))
+    return tuple(
+        _ended(*each) for each in zip(found, worktrees, contexts, shares, ends, strict=True)
+    )
 
 
 def _end_commands(run: str, ends: Sequence["Future[Performed]"]) -> None:
@@ -172,19 +178,23 @@ def _end_commands(run: str, ends: Sequence["Future[Performed]"]) -> None:
 
 
 def _ended(
-    partition: Partition, aside: Aside, ctx: StepContext, share: Share, end: "Future[Performed]"
-) -> Side:
+    partition: Partition,
+    worktree: Aside,
+    ctx: StepContext,
+    share: Share,
+    end: "Future[Performed]",
+) -> Thread:
     work, done, cut = "", None, None
     try:
         done = end.result()
     except FoundryError as error:
         cut = error
     try:
-        work = aside.work(f"part: {partition.title}")
+        work = worktree.work(f"part: {partition.title}")
     except ProjectError as error:
         cut = cut or error
     spend = done.outcome.spend if done else _spend(share.total)
-    return Side(partition, aside, ctx, work, spend, done, cut)
+    return Thread(partition, worktree, ctx, work, spend, done, cut)
 
 
 def _spend(spent: Spent) -> Spend:
@@ -197,26 +207,26 @@ def _spend(spent: Spent) -> Spend:
     )
 
 
-def _part_context(ctx: StepContext, partition: Partition, aside: Aside) -> StepContext:
+def _context(ctx: StepContext, partition: Partition, worktree: Aside) -> StepContext:
     """What one of the conversations has before it."""
     due = ctx.instruction
-    told = {
+    values = {
         "id": partition.id,
         "items": list(partition.items),
         "paths": list(partition.paths),
     }
-    own = replace(due, id=f"{due.id}/{partition.id}", context={**due.context, PARTITION: told})
+    own = replace(due, id=f"{due.id}/{partition.id}", context={**due.context, PARTITION: values})
     return replace(
         ctx,
-        project=aside.project,
-        repository=aside.repository,
+        project=worktree.project,
+        repository=worktree.repository,
         instruction=own,
-        hold_head=aside.hold_head,
+        hold_head=worktree.hold_head,
         notebook=Notebook(ctx.notebook.all, ctx.start.run, own.id, ctx.now()),
     )
 
 
-def _put_together(ctx: StepContext, ends: Sequence[Side], reason: str) -> Performed | None:
+def _joined(ctx: StepContext, ends: Sequence[Thread], reason: str) -> Performed | None:
     """Merge what the conversations made, and make one iteration of them.
 
     None where the shares of the money pay for no call: one conversation may have all that is left.
@@ -226,32 +236,34 @@ def _put_together(ctx: StepContext, ends: Sequence[Side], reason: str) -> Perfor
         raise next(end.error for end in ends if end.error)
     if not any(outcome.spend.turns for outcome in outcomes):
         return None
-    reports = {end.partition.id: end.report for end in ends}
+    reports = [end.report for end in ends]
     ctx.hold_head()
-    out = {end.partition.id: end.failure for end in ends if not reports[end.partition.id]}
-    out |= merge(ctx, {end.partition.id: end.work for end in ends if reports[end.partition.id]})
-    told = tuple(_told(ctx, end, reports[end.partition.id], out) for end in ends)
+    works = {
+        end.partition.id: end.work for end, report in zip(ends, reports, strict=True) if report
+    }
+    left_out = {end.partition.id: end.failure for end in ends if end.partition.id not in works}
+    left_out |= merge(ctx, works)
+    parts = [_part(ctx, end, report, left_out) for end, report in zip(ends, reports, strict=True)]
     known = len(ctx.notebook.all)
-    for end, part in zip(ends, told, strict=True):
-        _noted(ctx, end, part, known)
-        put_away(ctx.repository, end.aside)
+    for end, part in zip(ends, parts, strict=True):
+        _tell(ctx, end, part, known)
+        put_away(ctx.repository, end.worktree)
     outcome = joint_outcome(outcomes, [end.spend for end in ends if not end.done])
     contract = next(end.done.contract for end in ends if end.done)
-    if not any(reports.values()):
+    if not any(reports):
         return Performed(outcome, Evidence(), contract)
     evidence = gates.committable(ctx)
-    said = [(part, reports[part.id]) for part in told]
-    result = iteration_result(ctx, joint_report(said, reason), evidence)
-    return Performed(replace(outcome, reason="submitted"), evidence, contract, (result, evidence))
+    whole = joint_report(list(zip(parts, reports, strict=True)), reason)
+    kept = (iteration_result(ctx, whole, evidence), evidence)
+    return Performed(replace(outcome, reason="submitted"), evidence, contract, kept)
 
 
-def _told(
-    ctx: StepContext, end: Side, report: Report | None, out: Mapping[str, str]
+def _part(
+    ctx: StepContext, end: Thread, report: Report | None, left_out: Mapping[str, str]
 ) -> PartitionReport:
     """What became of a conversation; what is not in the result is kept in a ref."""
     partition, work, spend = end.partition, end.work, end.spend
-    why = " ".join(out.get(partition.id, "").split())[:300]
-    merged = partition.id not in out
+    merged = partition.id not in left_out
     name = f"{ctx.start.run}/{step_slug(ctx.instruction.id)}-{partition.id}"
     if work and not merged:
         ctx.repository.pin(name, work)
@@ -261,17 +273,17 @@ def _told(
         parts=tuple(part.id for part in partition.parts),
         ending=end.done.outcome.reason if end.done else "error",
         verdict=report.verdict if report else None,
-        files=own_files(ctx.repository.changed_between(end.aside.base, work)) if work else (),
+        files=own_files(ctx.repository.changed_between(end.worktree.base, work)) if work else (),
         tokens=spend.usage.context_tokens,
         peak_context=spend.context_share,
         conversation=spend.conversation,
         merged=merged,
-        why=why,
+        why=" ".join(left_out.get(partition.id, "").split())[:300],
         ref=f"refs/foundry/{name}" if work and not merged else "",
     )
 
 
-def _noted(ctx: StepContext, end: Side, part: PartitionReport, known: int) -> None:
+def _tell(ctx: StepContext, end: Thread, part: PartitionReport, known: int) -> None:
     """Tell of a conversation, and take over what it noted after the `known` notes."""
     for note in end.ctx.notebook.all[known:]:
         ctx.notebook.add(note.kind, note.text, note.path, note.closes)

@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 
-from foundry.circular.history import assignment_of, last_mark, mark_of
+from foundry.circular.history import assignment_of, last_mark, last_work, mark_of
 from foundry.circular.schema import (
     BaseContext,
     Mark,
@@ -76,7 +76,7 @@ def partitions(
     if len(groups) < 2:
         return Partitioning((), f"the {len(parts)} parts in {source} share files: nothing to split")
     bins = _balanced(groups, [max(1, len(each)) for each in touched], at_most)
-    found = tuple(_partition([parts[place] for place in chosen]) for chosen in bins)
+    found = tuple(_partition([parts[number] for number in chosen]) for chosen in bins)
     return Partitioning(found, f"{len(parts)} parts in {source} as {len(found)} partitions")
 
 
@@ -117,8 +117,8 @@ def _covers(glob: str, file: str) -> bool:
 def _independent(touched: Sequence[frozenset[str]]) -> list[list[int]]:
     """Groups of parts so that no file is in two groups. Parts without paths are on their own."""
     groups: list[tuple[list[int], set[str]]] = []
-    for place, files in enumerate(touched):
-        members, union = [place], set(files)
+    for number, files in enumerate(touched):
+        members, union = [number], set(files)
         apart = []
         for group in groups:
             if group[1] & union:
@@ -132,8 +132,8 @@ def _independent(touched: Sequence[frozenset[str]]) -> list[list[int]]:
 def _balanced(groups: list[list[int]], weights: list[int], at_most: int) -> list[list[int]]:
     """Groups in bins, the heaviest first, each into the lightest bin."""
     bins: list[list[int]] = [[] for _ in range(min(at_most, len(groups)))]
-    for group in sorted(groups, key=lambda each: -sum(weights[place] for place in each)):
-        min(bins, key=lambda each: sum(weights[place] for place in each)).extend(group)
+    for group in sorted(groups, key=lambda each: -sum(weights[number] for number in each)):
+        min(bins, key=lambda each: sum(weights[number] for number in each)).extend(group)
     return sorted(sorted(each) for each in bins)
 
 
@@ -161,11 +161,8 @@ def done_parts(entries: Sequence[Entry]) -> frozenset[str]:
 
 def unmerged(entries: Sequence[Entry]) -> tuple[PartitionReport, ...]:
     """What was worked on side by side last and could not be merged: it is due again, alone."""
-    for entry in reversed(entries):
-        mark = mark_of(entry)
-        if mark and mark.report and mark.report.kind == "work":
-            return tuple(each for each in mark.report.partitions if not each.merged)
-    return ()
+    last = last_work(entries)
+    return tuple(each for each in last[1].partitions if not each.merged) if last else ()
 
 
 def alone(entries: Sequence[Entry]) -> str:
@@ -182,9 +179,7 @@ def alone(entries: Sequence[Entry]) -> str:
 def is_about(part: Part, text: str) -> bool:
     """Whether a text names a part, or a file of it."""
     words = {word.strip(".") for word in _WORD.findall(text)}
-    return part.id in words or any(
-        covers(glob.rstrip("/"), word, surely=True) for word in words for glob in part.paths
-    )
+    return part.id in words or any(_covers(glob, word) for word in words for glob in part.paths)
 
 
 def _after(done: frozenset[str], mark: Mark, parts: Sequence[Part]) -> frozenset[str]:
@@ -201,10 +196,10 @@ def _after(done: frozenset[str], mark: Mark, parts: Sequence[Part]) -> frozenset
 
 
 def _claimed(report: Report) -> frozenset[str]:
-    aside = (each for each in report.partitions if each.merged and each.verdict == "done")
-    return frozenset((*report.parts_done, *(part for each in aside for part in each.parts)))
+    beside = (each for each in report.partitions if each.merged and each.verdict == "done")
+    return frozenset((*report.parts_done, *(part for each in beside for part in each.parts)))
 
 
 def _about(parts: Sequence[Part], texts: Iterable[str]) -> frozenset[str]:
-    told = "\n".join(texts)
-    return frozenset(part.id for part in parts if told and is_about(part, told))
+    text = "\n".join(texts)
+    return frozenset(part.id for part in parts if text and is_about(part, text))

@@ -15,6 +15,7 @@ from foundry.circular.history import (
     PARTITION,
     assignment_of,
     last_mark,
+    last_work,
     left_of,
     mark_of,
     reverted_of,
@@ -22,7 +23,7 @@ from foundry.circular.history import (
 )
 from foundry.circular.metrics import work
 from foundry.circular.partitions import unmerged
-from foundry.circular.schema import Assignment, IterationState, Report
+from foundry.circular.schema import Assignment, IterationState
 from foundry.engine.step_context import StepContext
 from foundry.schema.events import IterationStarted, Note
 from foundry.schema.journal import StepRecord
@@ -143,19 +144,13 @@ def _thread(record: StepRecord, reverted: Collection[int], *, full: bool) -> str
     return f"{head}\n{files}{indent((said + done)[:MAX_REPORT], '  ')}"
 
 
-def _last_work(ctx: StepContext) -> tuple[StepRecord, Report] | None:
-    """The newest iteration, whose work is judged last, with its report."""
-    for record in reversed(ctx.records):
-        mark = mark_of(record)
-        if mark and mark.report and mark.report.kind == "work":
-            return record, mark.report
-    return None
-
-
 def _evidence(ctx: StepContext) -> str:
     """What the thread whose work was judged last gave as evidence, in its own words."""
-    last = _last_work(ctx)
-    return (last[1].evidence if last[1].verdict else last[1].said) if last else ""
+    last = last_work(ctx.journal)
+    if last is None:
+        return ""
+    _, report = last
+    return report.evidence if report.verdict else report.said
 
 
 def _failing(states: tuple[IterationState, ...]) -> str:
@@ -174,7 +169,7 @@ def _known(ctx: StepContext) -> str:
 
     Where several had worked, what all of them knew; for a part what that of the same one did.
     """
-    last = _last_work(ctx)
+    last = last_work(ctx.journal)
     if last is None:
         return ""
     record, report = last

@@ -7,7 +7,7 @@ from rich.text import Text
 from foundry.circular.history import assignment_of, reverted_of, states_of
 from foundry.circular.metrics import CircularMetrics, counted
 from foundry.circular.prompt_versions import prompts_of
-from foundry.circular.report import adapted, metrics_of, state_of
+from foundry.circular.report import adaptations, metrics_of, state_of
 from foundry.circular.schema import IterationState, IterationStatus, ProgressState, PromptHistory
 from foundry.engine.pinned_workflow import kept
 from foundry.errors import ProjectError
@@ -79,7 +79,7 @@ def circular_view(report: CircularReport) -> RenderableType:
     parts: list[RenderableType] = [head(report.run), facts(report.run), Text(), _progress(report)]
     if report.iterations:
         parts += [Text(), _iterations(report)]
-    if lines := adapted(report.iterations):
+    if lines := adaptations(report.iterations):
         parts += [Text(), *(Text(safe(line), "dim") for line in lines)]
     return Group(*parts)
 
