@@ -20,7 +20,7 @@ from foundry.redact import redact, secret_values
 from foundry.report import details, units
 from foundry.report.lines import OK, Line, Lines
 from foundry.report.narrate import Narrator
-from foundry.report.render import cut, headings, show, styled
+from foundry.report.render import cut, headings, share_style, show, styled
 from foundry.report.terminal_safe import safe
 from foundry.report.tool_lines import THINKS, describe_call
 from foundry.schema.events import (
@@ -58,9 +58,6 @@ SPOKEN_ROWS = 2
 BAR = 8
 WIDE = 76
 """Columns from which the line below has room for everything."""
-
-GOAL, FULL = 0.4, 0.8
-"""Shares of the window: a conversation is to stay under the one, and is compacted by the other."""
 
 
 def can_move(console: Console) -> bool:
@@ -260,7 +257,7 @@ class Panel:
     def _figures(self, *, wide: bool) -> list[Text]:
         context = Text("ctx ")
         fullest = max(self._shares.values(), default=0.0)
-        style = "green" if fullest < GOAL else "yellow" if fullest < FULL else "red"
+        style = share_style(fullest)
         if wide:
             context += _bar(fullest, style) + Text(" ")
         context.append(units.share(fullest), style)

@@ -14,7 +14,8 @@ from rich.text import Text
 
 from foundry.errors import InputError
 from foundry.report import units
-from foundry.report.lines import FAILED, NEUTRAL, OK
+from foundry.report.lines import CHECK_MARKS, FAILED, NEUTRAL, OK
+from foundry.report.render import STYLES
 from foundry.report.terminal_safe import safe, safe_block
 from foundry.schema.summary import CheckEvidence, CriterionEvidence, Evidence
 from foundry.store.project import EVIDENCE, FOLDER, Project
@@ -112,7 +113,6 @@ def _known(have: list[Item]) -> str:
 
 
 STATES = {"proven": (OK, "green"), "built": (NEUTRAL, "yellow"), "open": (FAILED, "red")}
-CHECKS = {"passed": "green", "failed": "red", "preexisting": "yellow", "not_run": "dim"}
 OLD_RUN_PARTS = 2
 
 
@@ -188,7 +188,7 @@ def _exit(check: CheckEvidence | None) -> Text:
         return Text("no check", "dim")
     status = check.status.replace("_", " ")
     code = "" if check.exit_code is None else f", exit {check.exit_code}"
-    return Text(f"{status}{code}", CHECKS[check.status])
+    return Text(f"{status}{code}", STYLES[CHECK_MARKS[check.status][1]])
 
 
 def _folded(items: Sequence[Item]) -> list[Item]:

@@ -8,11 +8,12 @@ from foundry.circular.history import assignment_of, reverted_of, states_of
 from foundry.circular.metrics import CircularMetrics, counted
 from foundry.circular.prompt_versions import prompts_of
 from foundry.circular.report import adaptations, metrics_of, state_of
-from foundry.circular.schema import IterationState, IterationStatus, ProgressState, PromptHistory
+from foundry.circular.schema import IterationState, ProgressState, PromptHistory
 from foundry.engine.pinned_workflow import kept
 from foundry.errors import ProjectError
 from foundry.report import units
-from foundry.report.lines import FAILED, NEUTRAL, OK
+from foundry.report.render import STYLES
+from foundry.report.run_lines import ITERATION_MARKS
 from foundry.report.status import StatusReport, status_of
 from foundry.report.status_view import facts, head
 from foundry.report.terminal_safe import safe
@@ -65,12 +66,6 @@ def circular_report(project: Project) -> CircularReport:
     )
 
 
-MARKS = {
-    IterationStatus.SUCCESS: (OK, "green"),
-    IterationStatus.CONTINUE: (NEUTRAL, "cyan"),
-    IterationStatus.BLOCKED: (FAILED, "red"),
-    IterationStatus.UNKNOWN: (NEUTRAL, "yellow"),
-}
 COLUMNS = ("context", "tokens", "files", "resolved", "found", "checks", "time", "ended", "commit")
 
 
@@ -102,9 +97,9 @@ def _iterations(report: CircularReport) -> Table:
         right = name not in ("ended", "commit")
         table.add_column(name, justify="right" if right else "left", no_wrap=True)
     for state in report.iterations:
-        mark, style = MARKS[state.status]
+        mark, tone = ITERATION_MARKS[state.status]
         name = f"{mark} {state.number}{' doubt' if state.kind == 'doubt' else ''}"
-        table.add_row(Text(name, style), *_figures(state, report))
+        table.add_row(Text(name, STYLES[tone]), *_figures(state, report))
     return table
 
 

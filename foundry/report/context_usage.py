@@ -9,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from foundry.report import units
+from foundry.report.render import share_style
 from foundry.report.replay import replay, whole_lines
 from foundry.report.terminal_safe import safe
 from foundry.schema.events import Compacted, ContextUpdated, Event, RunStarted
@@ -90,9 +91,6 @@ def _followed(events: Iterable[Event], run: str) -> list[ConversationUsage]:
 BAR = 20
 """Characters for a whole window."""
 
-GOAL = 0.4
-"""The share of its window that a conversation stays under."""
-
 PARTS = {
     "system_and_tools": "system and tools",
     "codebase_summary": "project",
@@ -115,8 +113,8 @@ def context_view(found: Sequence[ConversationUsage]) -> RenderableType:
             str(each.turns),
             units.tokens(each.last.total_tokens),
             units.share(each.share),
-            Text(units.share(each.peak_share), _style(each.peak_share)),
-            Text(bar(each.share, each.peak_share), _style(each.peak_share)),
+            Text(units.share(each.peak_share), share_style(each.peak_share)),
+            Text(bar(each.share, each.peak_share), share_style(each.peak_share)),
             _compactions(each),
         )
     fullest = max(found, key=lambda each: each.peak_share)
@@ -128,10 +126,6 @@ def bar(now: float, peak: float) -> str:
     filled = min(BAR, round(now * BAR))
     reached = max(filled, min(BAR, round(peak * BAR)))
     return f"[{'#' * filled}{'-' * (reached - filled)}{'.' * (BAR - reached)}]"
-
-
-def _style(peak: float) -> str:
-    return "green" if peak < GOAL else "yellow" if peak < 2 * GOAL else "red"
 
 
 def _compactions(each: ConversationUsage) -> str:

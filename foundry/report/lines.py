@@ -17,6 +17,13 @@ OK, FAILED, NEUTRAL = "✓", "✗", "●"
 RESET = "🔄 Context reset - starting fresh conversation"
 INDENT = "    "
 
+CHECK_MARKS: dict[str, tuple[str, Tone]] = {
+    "passed": (OK, "good"),
+    "failed": (FAILED, "bad"),
+    "preexisting": (NEUTRAL, "warn"),
+    "not_run": (NEUTRAL, "dim"),
+}
+
 
 @dataclass(frozen=True, slots=True)
 class Figures:

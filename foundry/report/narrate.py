@@ -10,7 +10,7 @@ from typing import Any, Literal
 from foundry.redact import redacted
 from foundry.report import details, units
 from foundry.report.details import QUIET, end_line, round_line, round_lines
-from foundry.report.lines import FAILED, NEUTRAL, OK, RESET, Figures, Line, Lines, Tone
+from foundry.report.lines import CHECK_MARKS, FAILED, NEUTRAL, OK, RESET, Figures, Line, Lines, Tone
 from foundry.report.run_lines import banner, ending, iteration_began, iteration_ended, part_ended
 from foundry.schema.events import (
     AttemptFailed,
@@ -33,14 +33,6 @@ from foundry.schema.events import (
 Detail = Literal["steps", "all", "heads", "everything"]
 """`steps`: what begins, ends and goes wrong; `all`: reasoning, calls and results as well;
 `everything`: also what follows from other lines; `heads`: of that a line for each event."""
-
-CHECK_MARKS: dict[str, tuple[str, Tone]] = {
-    "passed": (OK, "good"),
-    "failed": (FAILED, "bad"),
-    "preexisting": (NEUTRAL, "warn"),
-    "not_run": (NEUTRAL, "dim"),
-}
-
 
 COMPACTION: dict[str, Callable[[int], str]] = {
     "mask": lambda count: f"{units.counted(count, 'old tool result')} masked",

@@ -21,6 +21,9 @@ COLUMNS = {79: (0, 1, 2, 3, 4), 56: (0, 3, 4), 0: (0, 3)}
 
 GAP = "  "
 
+GOAL, FULL = 0.4, 0.8
+"""Shares of the window: a conversation is to stay under the one, and is compacted by the other."""
+
 
 def show(console: Console, line: Line) -> None:
     """Print a line."""
@@ -70,6 +73,11 @@ def headings(width: int) -> Text:
 def figures(used: Figures, width: int) -> Text:
     """A step's figures in columns; a narrow terminal gets fewer."""
     return Text(_columns(used.cells(), width), "dim")
+
+
+def share_style(share: float) -> str:
+    """The colour of a share of the window that is in use."""
+    return "green" if share < GOAL else "yellow" if share < FULL else "red"
 
 
 def cut(text: Text, width: int) -> Text:

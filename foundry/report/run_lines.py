@@ -46,7 +46,7 @@ def banner(event: RunStarted) -> Lines:
 
 
 OVER = {each for each in Status if each.over}
-MARKS: dict[str, tuple[str, Tone]] = {
+STATUS_MARKS: dict[str, tuple[str, Tone]] = {
     Status.VERIFIED: (OK, "good"),
     Status.UNVERIFIED: (NEUTRAL, "warn"),
     Status.FAILED: (FAILED, "bad"),
@@ -71,7 +71,7 @@ def ending(event: RunEnded, resume: str = "") -> Lines:
 
 def verdict(event: RunEnded) -> Line:
     """How it ended, in one line."""
-    mark, tone = MARKS.get(event.status, (NEUTRAL, "plain"))
+    mark, tone = STATUS_MARKS.get(event.status, (NEUTRAL, "plain"))
     return Line(f"{event.status}: {event.reason}", mark, tone=tone, fit="wrap")
 
 

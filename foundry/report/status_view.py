@@ -9,7 +9,7 @@ from rich.text import Text
 from foundry.report import units
 from foundry.report.lines import NEUTRAL, OK
 from foundry.report.render import STYLES
-from foundry.report.run_lines import MARKS
+from foundry.report.run_lines import STATUS_MARKS
 from foundry.report.status import StatusReport
 from foundry.report.terminal_safe import safe
 from foundry.schema.base import now
@@ -36,7 +36,7 @@ def status_view(report: StatusReport) -> RenderableType:
 
 def head(report: StatusReport) -> Text:
     """How it stands, in a line."""
-    mark, tone = MARKS.get(report.status, (NEUTRAL, "plain"))
+    mark, tone = STATUS_MARKS.get(report.status, (NEUTRAL, "plain"))
     style = "bold cyan" if report.status is Status.RUNNING else f"bold {STYLES[tone]}".strip()
     pid = f", process {report.pid}" if report.pid else ""
     text = Text(f"{mark} {report.status}", style)
