@@ -6,15 +6,15 @@ permission/policies/; one of an installed package is an entry point `tool.NAME` 
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
 
-from foundry.errors import PluginError
+from foundry.errors import FoundryError, PluginError, ToolError
 from foundry.plugins import Registry
 from foundry.sandbox.base import Sandbox
 from foundry.schema.command import CommandLimits
-from foundry.tools.base import Tool
+from foundry.tools.base import Tool, ToolResult
 
 
 class Grep(Protocol):
@@ -63,10 +63,35 @@ def make_tools(names: Sequence[str] | None, workbench: Workbench) -> dict[str, T
     """The tools of these names, in this order; all of ours without names.
 
     Raises PluginError for a name that nobody has, and for a package's tool that can't be used or
-    goes by another name than the one that rules know it by.
+    goes by another name than the one that rules know it by; ProjectError for `recall_context`
+    where there is no memory.
     """
-    made = {name: TOOLS.get(name)(workbench) for name in (OURS if names is None else names)}
-    for name, tool in made.items():
-        if tool.name != name:
-            raise PluginError(f"the tool {name!r} calls itself {tool.name!r}")
-    return made
+    return {
+        name: TOOLS.get(name)(workbench) if name in OURS else _of_a_package(name, workbench)
+        for name in (OURS if names is None else names)
+    }
+
+
+def _of_a_package(name: str, workbench: Workbench) -> Tool[Any]:
+    """A stranger's tool: whatever its calls raise is told to the model, and ends no run."""
+    make = TOOLS.get(name)
+    try:
+        tool = make(workbench)
+    except Exception as error:
+        raise PluginError(f"the tool {name!r} can't be made: {_cause(error)}") from error
+    if not isinstance(tool, Tool) or tool.name != name:
+        raise PluginError(f"what makes the tool {name!r} makes no tool of this name")
+
+    def call(arguments: Any) -> str | ToolResult:
+        try:
+            return tool.call(arguments)
+        except FoundryError:
+            raise
+        except Exception as error:
+            raise ToolError(f"{name} failed: {_cause(error)}") from error
+
+    return replace(tool, call=call)
+
+
+def _cause(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}"

@@ -24,11 +24,16 @@ def make(workbench):
     def call(arguments):
         return str(len((workbench.root / arguments.path).read_text().split()))
     return Tool("count_words", "Count words.", Count, call, reads_only=True, path="path")
+
+
+def unmade(workbench):
+    raise KeyError("key")
 """
 POINTS = """[foundry.plugins]
 tool.count_words = words_of_a_stranger:make
 tool.other = words_of_a_stranger:make
 tool.submit_early = words_of_a_stranger:gone
+tool.unmade = words_of_a_stranger:unmade
 """
 
 
@@ -64,11 +69,16 @@ def test_a_packages_tool_where_a_step_names_it(tmp_path: Path, package: None):
     made = tools_in(tmp_path, "count_words", "read_file")
     assert list(made) == ["count_words", "read_file"]
     assert made["count_words"].run({"path": "a.txt"}).content == "2"
+    failed = made["count_words"].run({"path": "gone.txt"})
+    assert failed.is_error
+    assert failed.content.startswith("count_words failed: FileNotFoundError: ")
 
 
 def test_a_packages_tool_that_can_not_be_used(tmp_path: Path, package: None):
-    with pytest.raises(PluginError, match="'other' calls itself 'count_words'"):
+    with pytest.raises(PluginError, match="makes no tool of this name"):
         tools_in(tmp_path, "other")
+    with pytest.raises(PluginError, match="'unmade' can't be made: KeyError: 'key'"):
+        tools_in(tmp_path, "unmade")
     with pytest.raises(PluginError, match=r"words 1\.0 can't be used"):
         tools_in(tmp_path, "submit_early")
     with pytest.raises(PluginError, match="there is no tool 'fly'"):
