@@ -10,7 +10,7 @@ from foundry.mcp.messages import Refusal
 from foundry.schema.memory import Draft, MemoryEntry
 from foundry.store.memory.store import ContextMemoryStore, memory_path
 from tests.support.builds import Built
-from tests.support.mcp_clients import over_stdio
+from tests.support.mcp_clients import in_process
 from tests.support.moments import call, moment
 from tests.support.rehearsals import SmallBuild
 
@@ -27,25 +27,25 @@ def built(build: Any) -> Built:
     return done
 
 
-def test_a_memory_is_searched_and_read_over_the_wire(built: Built) -> None:
+def test_a_memory_is_searched_and_read_over_the_protocol(built: Built) -> None:
     path = memory_path(built.project.root)
     with ContextMemoryStore(path) as store:
         before = [entry.model_dump(mode="json") for entry in store.entries()]
-    with over_stdio() as wire:
-        place = {"folder": str(built.project.root)}
-        found = wire("memory_search", query="numbat parser", **place)["entries"]
+    with in_process() as tool:
+        where = {"folder": str(built.project.root)}
+        found = tool("memory_search", query="numbat parser", **where)["entries"]
         assert [each["summary"] for each in found] == ["Read the numbat parser.", ""]
-        (only,) = wire("memory_search", query="numbat", file="parser.py", **place)["entries"]
+        (only,) = tool("memory_search", query="numbat", file="parser.py", **where)["entries"]
         assert only["id"] == found[0]["id"]
-        (other,) = wire("memory_search", query="numbat", onlyRun="run-2", **place)["entries"]
+        (other,) = tool("memory_search", query="numbat", onlyRun="run-2", **where)["entries"]
         assert other["run"] == "run-2"
         run = built.journal[0].run
-        (step,) = wire("memory_search", query="greetings", kind="step", run=run)["entries"]
+        (step,) = tool("memory_search", query="greetings", kind="step", run=run)["entries"]
         assert step["step"] == "scout"
-        whole = wire("memory_get", id=f"[{only['id']}]", **place)
+        whole = tool("memory_get", id=f"[{only['id']}]", **where)
         assert whole["snapshot"]["calls"][0]["result"] == "for token in tokens[:-1]:\n" * 400
         assert [whole] == [each for each in before if each["id"] == only["id"]]
-        assert wire("memory_search", query="", **place)["error"]["code"] == "invalid-arguments"
+        assert tool("memory_search", query="", **where)["error"]["code"] == "invalid-arguments"
     with ContextMemoryStore(path) as store:
         assert [entry.model_dump(mode="json") for entry in store.entries()] == before
 

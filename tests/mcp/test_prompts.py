@@ -10,7 +10,7 @@ from foundry.mcp import prompts
 from foundry.mcp.messages import Refusal
 from foundry.schema.workflow import LoopStep, Workflow
 from foundry.workflow.load import builtin
-from tests.support.mcp_clients import over_stdio
+from tests.support.mcp_clients import in_process
 
 
 def test_every_template_of_a_phase_is_a_prompt_and_no_part_of_one() -> None:
@@ -92,7 +92,7 @@ def test_values_of_the_wrong_kind_are_refused_not_crashed_on() -> None:
 
 
 def test_prompts_over_the_protocol() -> None:
-    with over_stdio() as call:
+    with in_process() as call:
         client, portal = call.client, call.portal  # type: ignore[attr-defined]
         listed = {each.name: each for each in portal.call(client.list_prompts).prompts}
         assert set(listed) == {each.name for each in prompts.prompts()}

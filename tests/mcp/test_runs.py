@@ -1,8 +1,8 @@
 """Builds over MCP: status and artifacts of what this home knows, and nothing else of the disk."""
 
 import json
-import os
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -14,9 +14,30 @@ from foundry.mcp import runs
 from foundry.mcp.messages import Refusal
 from foundry.report import artifacts as shelf
 from foundry.report.status import status_of
-from tests.support.builds import Built, git
-from tests.support.mcp_clients import Call, over_stdio
+from tests.support.builds import Built, environment_of, git, serve
+from tests.support.mcp_clients import Call, in_process
 from tests.support.rehearsals import SmallBuild
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Built, dict[str, str]]]:
+    """A build, and the environment that it was made in."""
+    folder = tmp_path_factory.mktemp("runs")
+    env = environment_of(folder)
+    with pytest.MonkeyPatch.context() as patch, serve(SmallBuild()) as server:
+        for name, value in env.items():
+            patch.setenv(name, value)
+        built = Built.start(server, folder / "project")
+    yield built, env
+
+
+@pytest.fixture
+def seen(shared: tuple[Built, dict[str, str]], monkeypatch: pytest.MonkeyPatch) -> Built:
+    """A build to look at; whoever changes it makes one of their own."""
+    built, env = shared
+    for name, value in env.items():
+        monkeypatch.setenv(name, value)
+    return built
 
 
 @pytest.fixture
@@ -39,19 +60,19 @@ def read(call: Call, uri: str) -> Any:
     return contents
 
 
-def test_status_and_artifacts_of_a_build(built: Built) -> None:
-    run, root = run_of(built), built.project.root
-    wanted = json.loads(status_of(built.project).model_dump_json())
-    with over_stdio() as call:
+def test_status_and_artifacts_of_a_build(seen: Built) -> None:
+    run, root = run_of(seen), seen.project.root
+    wanted = json.loads(status_of(seen.project).model_dump_json())
+    with in_process() as call:
         for arguments in ({"run": run}, {"folder": str(root)}):
             assert call("build_status", **arguments) == wanted
         listed = resources(call)
-        names = [item.name for item in shelf.items(built.project)]
+        names = [item.name for item in shelf.items(seen.project)]
         assert set(listed) == {
             f"foundry://runs/{run}/artifacts/{quote(name, safe='')}" for name in names
         }
         for uri, resource in listed.items():
-            path = built.project.folder / resource.name
+            path = seen.project.folder / resource.name
             assert read(call, uri).text == path.read_text()
             assert resource.size == path.stat().st_size
         assert listed[f"foundry://runs/{run}/artifacts/tasks.json"].mime_type == "application/json"
@@ -60,16 +81,16 @@ def test_status_and_artifacts_of_a_build(built: Built) -> None:
         )
 
 
-def test_what_may_be_seen(built: Built, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_may_be_seen(seen: Built, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The runs of this home and the one of the current folder; no other folder."""
-    run, root = run_of(built), built.project.root
+    run, root = run_of(seen), seen.project.root
     strange = tmp_path / "strange"
     shutil.copytree(root, strange)
     with pytest.raises(Refusal) as refused:
         runs.status(None, str(strange))
     assert refused.value.code == "unknown-run"
     assert run in refused.value.hint
-    shutil.rmtree(Path(os.environ["FOUNDRY_HOME"]) / "runs")  # built on another machine
+    monkeypatch.setenv("FOUNDRY_HOME", str(tmp_path / "of another machine"))
     assert runs.known() == ()
     monkeypatch.chdir(root)
     assert [each.id for each in runs.known()] == [run]
@@ -82,7 +103,7 @@ def test_only_names_that_a_run_has_lead_anywhere(built: Built) -> None:
     (built.project.folder / "link.md").symlink_to(built.project.root / "hello-1.txt")
     (built.project.folder / "folder").symlink_to(built.project.root)
     base = f"foundry://runs/{run}/artifacts"
-    with over_stdio() as call:
+    with in_process() as call:
         for uri in (
             f"{base}/../journal.jsonl",
             f"{base}/..%2Fhello-1.txt",
@@ -135,18 +156,18 @@ def test_an_earlier_run_keeps_its_artifacts_when_a_later_one_is_merged(
 def test_a_run_whose_folder_is_gone_is_not_listed(built: Built) -> None:
     shutil.rmtree(built.project.root)
     assert runs.known() == ()
-    with over_stdio() as call:
+    with in_process() as call:
         assert resources(call) == {}
         assert call("build_status")["error"]["hint"]
         assert call("build_status", run="20260101-000000-abcd")["error"]["code"] == "unknown-run"
 
 
-def test_ids_and_names_are_completed(built: Built) -> None:
+def test_ids_and_names_are_completed(seen: Built) -> None:
     import mcp_types as types
 
-    run = run_of(built)
+    run = run_of(seen)
     template = types.ResourceTemplateReference(type="ref/resource", uri=runs.TEMPLATE)
-    with over_stdio() as call:
+    with in_process() as call:
         client, portal = call.client, call.portal  # type: ignore[attr-defined]
         (listed,) = portal.call(client.list_resource_templates).resource_templates
         assert listed.uri_template == runs.TEMPLATE

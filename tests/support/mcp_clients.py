@@ -15,6 +15,8 @@ from anyio.from_thread import start_blocking_portal
 from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
+from foundry.mcp.server import make_server
+
 ROOT = Path(__file__).parent.parent.parent
 COMMAND = (sys.executable, "-m", "foundry", "mcp")
 
@@ -116,9 +118,9 @@ Call = Callable[..., dict[str, Any]]
 """`call(tool, **arguments)` gives the structured reply."""
 
 
-def put(document: Mapping[str, Any]) -> Path:
+def put(document: Mapping[str, Any], home: str = "") -> Path:
     """Make a workflow one of the user's own."""
-    folder = Path(os.environ["FOUNDRY_HOME"]) / "workflows"
+    folder = Path(home or os.environ["FOUNDRY_HOME"]) / "workflows"
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{document['id']}.json"
     path.write_text(json.dumps(document))
@@ -175,15 +177,24 @@ def connected(target: Callable[[], Any], mode: str) -> Iterator[Call]:
 
 
 @contextmanager
-def served() -> Iterator[tuple[str, subprocess.Popen[str]]]:
+def in_process() -> Iterator[Call]:
+    """The SDK's own client of a server in this process."""
+    with connected(make_server, "legacy") as call:
+        yield call
+
+
+@contextmanager
+def served(
+    env: Mapping[str, str] | None = None, port: int = 0
+) -> Iterator[tuple[str, subprocess.Popen[str]]]:
     """A process `foundry mcp --transport http` and its address."""
     process = subprocess.Popen(
-        [*COMMAND, "--transport", "http", "--port", "0"],
+        [*COMMAND, "--transport", "http", "--port", str(port)],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        env=dict(os.environ),
+        env=dict(env or os.environ),
     )
     assert process.stderr
     assert process.stdout
