@@ -40,15 +40,6 @@ _PROTECTED = re.compile(
 _BRACES = re.compile(r"\{\{.*?\}\}|\{%.*?%\}", re.DOTALL)
 
 
-@dataclass(frozen=True, slots=True)
-class Proposed:
-    """Whether an edit is tried, why (not), and the history with it."""
-
-    history: PromptHistory
-    accepted: bool
-    why: str
-
-
 def unedited(text: str) -> PromptHistory:
     """The history of a prompt that nobody edited yet."""
     original = PromptVersion(number=1, text=text, sha256=fingerprint(text), decision="original")
@@ -60,21 +51,20 @@ def active(history: PromptHistory) -> PromptVersion:
     return next(each for each in reversed(history.versions) if each.decision != "rejected")
 
 
-def propose(history: PromptHistory, text: str, why: str) -> Proposed:
-    """A history with an edit on trial, or the same history and why the edit is not tried."""
-    parent = active(history)
+def propose(history: PromptHistory, text: str, because: str) -> tuple[PromptHistory, str]:
+    """A history with an edit on trial, or the same where it may not be tried; and what was done."""
     if reason := _objection(history, text):
-        return Proposed(history, False, reason)
+        return history, f"a new wording is not tried: {reason}"
     version = PromptVersion(
         number=len(history.versions) + 1,
         text=text,
         sha256=fingerprint(text),
-        parent=parent.number,
-        why=why,
+        parent=active(history).number,
+        why=because,
         decision="trial",
     )
-    versions = (*history.versions, version)
-    return Proposed(PromptHistory(versions=versions), True, f"version {version.number} is tried")
+    news = f"version {version.number} is tried" + (f" ({because})" if because else "")
+    return PromptHistory(versions=(*history.versions, version)), news
 
 
 def with_measurement(
@@ -86,16 +76,14 @@ def with_measurement(
     update: dict[str, object] = {"measurements": (*version.measurements, measurement)}
     if version.decision == "trial":
         parent = history.versions[(version.parent or 1) - 1]
-        update |= _decision(_rate(parent.measurements[-COMPARED:]), _rate((measurement,)))
+        before, now = _rate(parent.measurements[-COMPARED:]), _rate((measurement,))
+        kept = now > before
+        beside = "against" if kept else "are no more than"
+        update["decision"] = "kept" if kept else "rejected"
+        update["verdict"] = f"{now:.3g} issues a million tokens {beside} {before:.3g}"
     versions = list(history.versions)
     versions[version.number - 1] = version.model_copy(update=update)
     return PromptHistory(versions=tuple(versions))
-
-
-def _decision(before: float, now: float) -> dict[str, object]:
-    kept = now > before
-    verdict = f"{now:.3g} issues a million tokens {'against' if kept else 'are no more than'} "
-    return {"decision": "kept" if kept else "rejected", "verdict": f"{verdict}{before:.3g}"}
 
 
 def _rate(measurements: Sequence[Measurement]) -> float:
@@ -124,14 +112,13 @@ def _changes_task(original: str, text: str) -> str:
     """How an edit changes what the task is; empty when it does not."""
     before, after = sections(original), sections(text)
     if before or after:
-        changed = next(
-            (each for each in (*before, *after) if (each in before) != (each in after)), ""
-        )
         if before == after:
             return ""
+        lines = (*before, *after)
+        changed = next((each for each in lines if (each in before) != (each in after)), "")
         return f"it changes what the task is: {changed or 'the order of its lines'!r}"
-    lines = {line.strip() for line in text.splitlines()}
-    lost = next((line for line in map(str.strip, original.splitlines()) if line not in lines), "")
+    kept = {line.strip() for line in text.splitlines()}
+    lost = next((line for line in map(str.strip, original.splitlines()) if line not in kept), "")
     return f"it changes what the task is: {lost!r}" if lost else ""
 
 
@@ -178,19 +165,19 @@ def prompts_of(entries: Sequence[Entry]) -> Prompts | None:
     if not assignment.settings.refine:
         return found
     states = states_of(entries)
-    gained = steady_gains(states)
-    place, report = -1, None
-    for number, entry in enumerate(entries):
-        own = assignment_of([entry])
-        if own is not None and own.prompt != found.history.versions[0].text:
-            found = Prompts(unedited(own.prompt))
+    gained = _steady_gains(states)
+    index, report = -1, None
+    for number, entry in enumerate(entries, 1):
+        given = assignment_of([entry])
+        if given is not None and given.prompt != found.history.versions[0].text:
+            found = Prompts(unedited(given.prompt))
         mark = mark_of(entry)
         if mark is None:
             continue
         if mark.report:
-            place, report = place + 1, mark.report
+            index, report = index + 1, mark.report
         if mark.measure and report:
-            found = _after(found, report, states[place], gained[place], f"line {number + 1}")
+            found = _after(found, report, states[index], gained[index], f"line {number}")
     return found
 
 
@@ -202,40 +189,29 @@ def proposal_of(text: str, because: str) -> Proposal | None:
     return Proposal(text=text, sha256=fingerprint(text), because=because.strip())
 
 
-def steady_gains(states: Sequence[IterationState]) -> tuple[int, ...]:
+def _steady_gains(states: Sequence[IterationState]) -> tuple[int, ...]:
     """The gain of every iteration by what was known then: what was decided by it stays decided."""
     first = next((n for n in range(len(states)) if is_measured(states[n : n + 1])), len(states))
     return (*gains(states[:first]), *gains(states)[first:])
 
 
 def _after(found: Prompts, report: Report, state: IterationState, gain: int, where: str) -> Prompts:
-    """The versions once an iteration was measured: its own is judged, then its proposal taken."""
-    trial = found.active
+    """The versions once an iteration was measured: its own is judged, then its proposal taken.
+
+    After a rejected one an iteration has no trial: with one after the other, threshold and model
+    would stay as they are for good, however stuck it is.
+    """
+    trial, new = found.active, report.proposal
     history = with_measurement(found.history, state.number, gain, state.tokens)
     judged = history.versions[trial.number - 1]
     news = []
     if trial.decision == "trial":
         news.append(f"version {judged.number} {judged.decision}: {judged.verdict}")
-    if report.proposal:
-        history, tried = _proposed(history, judged, report.proposal, where)
+    if new and fingerprint(new.text) != new.sha256:
+        raise tampered(f"{where}, circular.report.proposal")
+    if new and judged.decision == "rejected":
+        news.append(f"a new wording is not tried: version {judged.number} was rejected just now")
+    elif new:
+        history, tried = propose(history, new.text, new.because)
         news.append(tried)
     return Prompts(history, "; ".join(news))
-
-
-def _proposed(
-    history: PromptHistory, judged: PromptVersion, new: Proposal, where: str
-) -> tuple[PromptHistory, str]:
-    """The versions with a proposal of a thread that had the `judged` one, and what became of it.
-
-    After a rejected one an iteration has no trial: with one after the other, threshold and model
-    would stay as they are for good, however stuck it is.
-    """
-    if fingerprint(new.text) != new.sha256:
-        raise tampered(f"{where}, circular.report.proposal")
-    if judged.decision == "rejected":
-        return history, f"a new wording is not tried: version {judged.number} was rejected just now"
-    proposal = propose(history, new.text, new.because)
-    if proposal.accepted:
-        why = f" ({new.because})" if new.because else ""
-        return proposal.history, f"{proposal.why}{why}"
-    return proposal.history, f"a new wording is not tried: {proposal.why}"

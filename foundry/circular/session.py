@@ -1,9 +1,4 @@
-"""Start a circular run, take it up again, and hand over what it made.
-
-`--no-commit`: a verified result goes into the person's checkout, as changes of their own. The run
-keeps its commits: they are the transaction. What the checkout gets is their sum, all of it or
-nothing; where it does not fit, the branch is still there.
-"""
+"""Start a circular run, and take it up again."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -20,27 +15,23 @@ from foundry.circular.assignment import (
     role_models,
 )
 from foundry.circular.history import ASSIGNMENT, assignment_of
+from foundry.circular.patches import hand_over
 from foundry.circular.schema import MESSAGE, Assignment, ModelsBy, Settings
 from foundry.conversation.loop import WORKING_WINDOW
 from foundry.engine import session
 from foundry.engine.pinned_workflow import Chosen
 from foundry.engine.runner import Ended
 from foundry.engine.session import Watch, Wish
-from foundry.engine.workspace import check_branch, check_spec, find
+from foundry.engine.workspace import check_branch, check_spec
 from foundry.errors import InputError
-from foundry.files import atomic_write
 from foundry.model import prices
 from foundry.model.tokens import estimate
 from foundry.schema.base import Json
-from foundry.schema.events import Note
-from foundry.schema.journal import Entry, Start
+from foundry.schema.journal import Entry
 from foundry.schema.messages import text_block
-from foundry.schema.run import RunOptions, Status
+from foundry.schema.run import RunOptions
 from foundry.schema.workflow import LoopStep, Workflow
-from foundry.store import journal, runs
-from foundry.store.git.query import cause
 from foundry.store.git.repository import Repository
-from foundry.store.project import FOLDER, Project
 from foundry.workflow.load import builtin
 
 OPENING = 5_000
@@ -49,17 +40,9 @@ OPENING = 5_000
 DOUBT = "doubt"
 """The step of circular.yaml that is held once for each confirmation."""
 
-HANDED_OVER = "circular-handed-over"
-"""The file in the local folder that tells that it was done."""
-
-PATCH = (
-    *("diff", "--binary", "--no-renames", "--no-color", "--no-ext-diff", "--no-textconv"),
-    *("--src-prefix=a/", "--dst-prefix=b/"),
-)
-
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class CircularOptions:
     """The options of `foundry circular` that are its own."""
 
     prompt: str
@@ -94,7 +77,7 @@ class Asked:
         )
 
 
-def circular_wish(asked: Asked) -> Wish:
+def new_run(asked: CircularOptions) -> Wish:
     """The run that is asked for; raises InputError or ArtifactError for what can't be used."""
     prompt = given_prompt(asked.prompt)
     text = check_spec(prompt.text)
@@ -135,7 +118,7 @@ def circular_wish(asked: Asked) -> Wish:
     )
 
 
-def begun(wish: Wish, watch: Watch) -> Ended:
+def start_run(wish: Wish, watch: Watch) -> Ended:
     """Work on a new run until it ends or pauses, and hand over what it made.
 
     Raises InputError when what a conversation is told leaves it no room to work.
@@ -149,7 +132,7 @@ def begun(wish: Wish, watch: Watch) -> Ended:
 
 
 def check_room(assignment: Assignment, model: str) -> None:
-    """Raise InputError where a conversation would be at its threshold before it has begun."""
+    """Raise InputError where a conversation would be at its threshold before it has start_run."""
     window = min(prices.window(model) or WORKING_WINDOW, WORKING_WINDOW)
     room = int(window * assignment.settings.threshold)
     told = estimate([text_block(assignment.prompt + context_text(assignment.base_context))])
@@ -174,7 +157,7 @@ def _checked_message(template: str) -> str:
     return template.strip()
 
 
-def resumed(
+def resume_run(
     folder: Path,
     change: Callable[[RunOptions], RunOptions],
     watch: Watch,
@@ -272,40 +255,3 @@ def _shaped_loop(
             body.append(step.model_copy(update=update))
     most = loop.loop.model_copy(update={"max_iterations": max_iterations})
     return loop.model_copy(update={"loop": most, "body": tuple(body)})
-
-
-# -- handing over ----------------------------------------------------------------------------------
-
-
-def hand_over(folder: Path, ended: Ended, watch: Watch) -> None:
-    """Put a verified result into the checkout, where it is wanted there and not there yet."""
-    if ended.status is not Status.VERIFIED:
-        return
-    project = find(folder)
-    entries = journal.read(project.journal)
-    assignment, start = assignment_of(entries), entries[0]
-    marker = project.local / HANDED_OVER
-    if assignment is None or assignment.commit or not isinstance(start, Start) or not start.base:
-        return
-    if marker.is_file() and marker.read_text().strip() == start.run:
-        return
-    watch.observe(Note(_applied(project, start)))
-
-
-def _applied(project: Project, start: Start) -> str:
-    repository = Repository(project.root)
-    checkout = repository.worktrees()[0][0]
-    span = f"{start.base}..{repository.head()}"
-    patch = repository.run(*PATCH, span, "--", ".", f":(exclude){FOLDER}")
-    if not patch:
-        return "the result changes no file"
-    file = runs.folder(start.run) / "result.patch"
-    atomic_write(file, patch.encode(errors="surrogateescape"))
-    status, _, errors = Repository(checkout).attempt("apply", "--whitespace=nowarn", str(file))
-    if status:
-        return (
-            f"the result does not fit into {checkout} as it is now ({cause(errors)}); nothing was "
-            f"changed there. It is on the branch {start.branch}, and as a patch in {file}"
-        )
-    atomic_write(project.local / HANDED_OVER, start.run + "\n")
-    return f"the result is in {checkout}, uncommitted; its commits are on {start.branch}"

@@ -108,16 +108,16 @@ def run(prompt: str, **options: Any) -> int:
     the base context goes. --model takes several names, A,B,...: see --models-by.
     """
     from foundry.circular.assignment import check_roles, models_in
-    from foundry.circular.session import Asked, begun, circular_wish
+    from foundry.circular.session import CircularOptions, new_run, start_run
     from foundry.cli.work import flags_of, start
 
     models = models_in(options["model"])
-    own = {name: options.pop(name) for name in Asked.__dataclass_fields__
+    own = {name: options.pop(name) for name in CircularOptions.__dataclass_fields__
            if name in options and name != "models"}  # fmt: skip
     flags = flags_of({**options, "model": models[0] if models else None})
     check_roles(models, flags.models)
-    wish = circular_wish(Asked(prompt=prompt, **own, models=models))
-    return start(wish, flags, begun)
+    wish = new_run(CircularOptions(prompt=prompt, **own, models=models))
+    return start(wish, flags, start_run)
 
 
 @command.command("resume")
@@ -138,7 +138,7 @@ def resume(folder: Path, accept: bool | None, **options: Any) -> int:
     goes on all the same.
     """
     from foundry.circular.assignment import check_roles, models_in, role_models
-    from foundry.circular.session import resumed
+    from foundry.circular.session import resume_run
     from foundry.cli.work import flags_of, go_on
 
     models = models_in(options["model"])
@@ -146,7 +146,7 @@ def resume(folder: Path, accept: bool | None, **options: Any) -> int:
     check_roles(models, flags.models)
     if len(models) > 1:
         flags = replace(flags, models={**flags.models, **role_models(models)})
-    return go_on(folder, flags, {}, partial(resumed, accept=accept, models=models))
+    return go_on(folder, flags, {}, partial(resume_run, accept=accept, models=models))
 
 
 @command.command("status")
@@ -181,6 +181,6 @@ def revert(iteration: int, folder: Path) -> None:
     Later iterations stay; where they changed the same lines nothing is done. What is taken back
     stays in the history and under refs/foundry/.
     """
-    from foundry.circular.revert import reverted
+    from foundry.circular.patches import revert
 
-    click.echo(reverted(folder, iteration))
+    click.echo(revert(folder, iteration))

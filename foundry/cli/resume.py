@@ -34,7 +34,7 @@ def command(folder: Path, given: tuple[str, ...], **options: Any) -> int:
     .context-foundry/local/salvage/. Options given here replace those of the build. Where the
     workflow asked for a confirmation, this gives it.
     """
-    from foundry.circular.session import resumed
+    from foundry.circular.session import resume_run
     from foundry.cli.work import flags_of, go_on
 
-    return go_on(folder, flags_of(options), assignments(given), partial(resumed, any_run=True))
+    return go_on(folder, flags_of(options), assignments(given), partial(resume_run, any_run=True))

@@ -24,7 +24,7 @@ from typing import Any
 from foundry.circular.history import states_of
 from foundry.circular.metrics import final_metrics, work
 from foundry.circular.schema import IterationState, IterationStatus
-from foundry.circular.session import Asked, begun, circular_wish, shaped
+from foundry.circular.session import CircularOptions, new_run, shaped, start_run
 from foundry.engine.pinned_workflow import Chosen
 from foundry.engine.runner import Ended
 from foundry.engine.session import Watch
@@ -149,9 +149,9 @@ def _run(kind: str, threshold: float, *, guided: bool = False) -> Run:
         RehearsalServer(partial(remediate, guided=guided), keep=0) as server,
     ):
         root = _planted(Path(folder) / "project")
-        asked = Asked(prompt=TASK, folder=root, checks=(CHECK,), threshold=threshold)
+        asked = CircularOptions(prompt=TASK, folder=root, checks=(CHECK,), threshold=threshold)
         wish = replace(
-            circular_wish(asked),
+            new_run(asked),
             model=MODEL,
             base_url=server.url,
             limits=Limits(max_usd=10_000),
@@ -159,7 +159,7 @@ def _run(kind: str, threshold: float, *, guided: bool = False) -> Run:
         )
         if kind == "one":
             wish = replace(wish, chosen=Chosen(_in_one_thread(threshold)))
-        ended = begun(wish, Watch(lambda _event: None))
+        ended = start_run(wish, Watch(lambda _event: None))
         project = find(root)
         entries = journal.read(project.journal)
         spends = [entry.spend for entry in entries if isinstance(entry, StepRecord | Attempt)]

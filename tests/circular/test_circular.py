@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from foundry.circular.assignment import Given, assigned, intact
-from foundry.circular.revert import reverted
+from foundry.circular.patches import revert
 from foundry.cli.main import run as command_line
 from foundry.errors import ArtifactError, InputError, ProjectError
 from foundry.model.rehearsal import faults
@@ -152,7 +152,7 @@ def _committed(run: Circular) -> None:
 def _taken_back(run: Circular) -> None:
     """One command reverts an iteration; what was verified is not verified any more."""
     sha = next(each.sha for each in run.commits if each.step == work(1))
-    assert "a.py" in reverted(run.folder, 1)
+    assert "a.py" in revert(run.folder, 1)
     files = tree(run.project.root)
     assert (files["a.py"], files["b.py"]) == (OLD.encode(), NEW.encode())
     assert run.git("status", "--porcelain") == ""
@@ -163,9 +163,9 @@ def _taken_back(run: Circular) -> None:
     assert "iteration 1 was taken back" in run.artifact("circular/report.md")
     assert run.state["progress_state"]["overall_progress"] < 1
     with pytest.raises(InputError, match="taken back already"):
-        reverted(run.folder, 1)
+        revert(run.folder, 1)
     with pytest.raises(InputError, match="there were 3"):
-        reverted(run.folder, 9)
+        revert(run.folder, 9)
 
 
 PRAISE = "Done. The codebase is clean: no work left to do, and all tests pass."
@@ -200,7 +200,7 @@ def test_a_full_window_ends_an_iteration_and_a_thread_without_a_verdict_is_doubt
     assert "a.py" in run.told(work(2)) and "grew too full" in run.told(work(2))
     assert "reached 75% of its window" in run.told(work(2))
     with pytest.raises(ProjectError, match="later work changed the same lines"):
-        reverted(run.folder, 2)
+        revert(run.folder, 2)
     assert run.git("status", "--porcelain") == ""
 
 
@@ -214,7 +214,7 @@ def test_iterations_that_get_nowhere_end_the_run_with_the_reason(
     assert run.state["progress_state"]["completion_status"] == "blocked"
     assert "no progress" in run.artifact("circular/report.md")
     with pytest.raises(InputError, match="changed no file"):
-        reverted(run.folder, 1)
+        revert(run.folder, 1)
 
     tests = "def test_a():\n    assert new()\n\n\ndef test_b():\n    assert old()\n"
     run = circular(
@@ -407,7 +407,7 @@ def test_a_claim_holds_only_for_the_project_that_was_measured(
     folder = repository(tmp_path / "one", a_py=OLD)
     run: Circular = circular(SceneScript((*scenes, later)), folder=folder, max_iterations=2)
     assert run.ended.status is Status.PAUSED
-    reverted(run.folder, 1)
+    revert(run.folder, 1)
     assert run.go_on().status is Status.UNVERIFIED
     assert "checks are still failing" in run.ended.reason
     assert "a person took that work back" in run.told(work(2))
@@ -438,7 +438,7 @@ def test_money_that_is_spent_pauses_after_the_iteration_that_it_paid_for(
     assert (one.reason, one.ending, one.files_modified) == ("limit", "budget", ("a.py",))
     assert run.artifact("circular/prompt.md") == TASK + "\n"
     assert f"{FOLDER}/mine.md" not in run.git("ls-tree", "-r", "--name-only", "HEAD").split()
-    assert "a.py" in reverted(run.folder, 1)
+    assert "a.py" in revert(run.folder, 1)
     assert run.go_on(limits=Limits(max_usd=5)).status is Status.VERIFIED
     assert run.states[1].files_modified == ("a.py", "b.py")
     assert TASK in run.told(work(2)) and "stop here" not in run.told(work(2))

@@ -37,10 +37,10 @@ EDIT = PROMPT.replace("1. Read first.", "1. Search with ripgrep first.")
 def tried(gain: int, tokens: int) -> PromptHistory:
     """A history whose one edit gained that much, against 5 in 100,000 tokens."""
     history = with_measurement(unedited(PROMPT), 1, 5, 100_000)
-    proposal = propose(history, EDIT, "searching finds more")
-    assert proposal.accepted
-    assert active(proposal.history).text == EDIT
-    return with_measurement(proposal.history, 2, gain, tokens)
+    history, news = propose(history, EDIT, "searching finds more")
+    assert news == "version 2 is tried (searching finds more)"
+    assert active(history).text == EDIT
+    return with_measurement(history, 2, gain, tokens)
 
 
 def test_an_edit_that_gains_more_a_token_is_kept() -> None:
@@ -63,7 +63,7 @@ def test_the_original_and_every_version_stay_in_the_history() -> None:
     for number in range(1, 6):
         history = with_measurement(history, number, number % 3, 100_000)
         edit = PROMPT.replace("first.", f"first, and {number} times.")
-        history = propose(history, edit, "more reading").history
+        history, _ = propose(history, edit, "more reading")
     assert history.versions[0].text == PROMPT
     assert [each.number for each in history.versions] == list(range(1, len(history.versions) + 1))
     assert len(history.versions) > 3
@@ -73,7 +73,7 @@ def test_the_original_and_every_version_stay_in_the_history() -> None:
 
 def test_what_may_not_be_tried() -> None:
     history = with_measurement(unedited(PROMPT), 1, 5, 100_000)
-    on_trial = propose(history, EDIT, "").history
+    on_trial = propose(history, EDIT, "")[0]
     cases = [
         (unedited(PROMPT), EDIT, "was not measured yet"),
         (on_trial, EDIT + "\nMore.", "version 2 is still on trial"),
@@ -88,10 +88,9 @@ def test_what_may_not_be_tried() -> None:
         (history, EDIT.replace("every legacy call", "one legacy call"), "Remove every legacy call"),
     ]
     for before, text, reason in cases:
-        proposal = propose(before, text, "")
-        assert not proposal.accepted
-        assert proposal.history == before
-        assert reason in proposal.why
+        after, news = propose(before, text, "")
+        assert after == before
+        assert "is not tried" in news and reason in news
 
 
 def test_what_is_protected() -> None:
@@ -105,9 +104,9 @@ def test_what_is_protected() -> None:
     )
     assert sections("## Goal\nx\n### Why\ny\n## How\nz") == ("## Goal", "x", "### Why", "y")
     plain = with_measurement(unedited("Remove it."), 1, 1, 100)
-    assert not propose(plain, "Remove some.", "").accepted
-    assert not propose(plain, "Remove it.\n## New goal\nNothing.", "").accepted
-    assert propose(plain, "Remove it.\nSearch first.", "").accepted
+    assert propose(plain, "Remove some.", "")[0] == plain
+    assert propose(plain, "Remove it.\n## New goal\nNothing.", "")[0] == plain
+    assert propose(plain, "Remove it.\nSearch first.", "")[0] != plain
 
 
 @given(st.lists(st.tuples(st.booleans(), st.integers(0, 9), st.integers(0, 9)), max_size=12))
@@ -118,7 +117,7 @@ def test_whatever_is_proposed_and_measured(plan: list[tuple[bool, int, int]]) ->
         history = with_measurement(history, iteration, gain, tokens)
         if propose_one:
             edit = PROMPT.replace("first.", f"first ({iteration}).")
-            history = propose(history, edit, "").history
+            history, _ = propose(history, edit, "")
         assert history.versions[0].text == PROMPT
         assert history.versions[0].decision == "original"
         assert sum(each.decision == "trial" for each in history.versions) <= 1

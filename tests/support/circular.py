@@ -8,7 +8,7 @@ from typing import Any
 
 from foundry.circular.history import states_of
 from foundry.circular.schema import IterationState
-from foundry.circular.session import Asked, begun, circular_wish, resumed
+from foundry.circular.session import CircularOptions, new_run, resume_run, start_run
 from foundry.engine.session import Watch
 from foundry.model.rehearsal.script import SceneScript, Turn, call, turn
 from foundry.schema.events import Event
@@ -63,21 +63,21 @@ class Circular(Built):
         checks: Sequence[str] = (CHECK,),
         **options: Any,
     ) -> "Circular":
-        """`options` are fields of Asked or of the Wish."""
+        """`options` are fields of CircularOptions or of the Wish."""
         events: list[Event] = []
 
         def hear(event: Event) -> None:
             events.append(event)
             observe(event)
 
-        names = set(Asked.__dataclass_fields__) & set(options)
+        names = set(CircularOptions.__dataclass_fields__) & set(options)
         asked = {name: options.pop(name) for name in names}
-        wish = circular_wish(Asked(prompt=prompt, folder=folder, checks=tuple(checks), **asked))
+        wish = new_run(CircularOptions(prompt=prompt, folder=folder, checks=tuple(checks), **asked))
         from dataclasses import replace
 
         wish = replace(wish, model=MODEL, base_url=server.url, **options)
         with patient(FAST, 5):
-            ended = begun(wish, Watch(hear, ask=ask))
+            ended = start_run(wish, Watch(hear, ask=ask))
         return cls(ended, server, folder, events)
 
     def go_on(
@@ -94,7 +94,7 @@ class Circular(Built):
 
         with patient(FAST, 5):
             watch = Watch(self.events.append, ask=ask)
-            self.ended = resumed(self.folder, change, watch, {}, accept=accept)
+            self.ended = resume_run(self.folder, change, watch, {}, accept=accept)
         return self.ended
 
     @property
