@@ -280,8 +280,13 @@ def models_in(text: str | None) -> tuple[str, ...]:
     return names
 
 
-def role_models(models: Sequence[str]) -> dict[str, str]:
-    """The models of a rotation by the roles in which they answer: `builder:2` is the second."""
+def models_in_turn(models: Sequence[str]) -> dict[str, str]:
+    """Several models by the roles in which they answer: `builder:2` is the second.
+
+    Nothing for one alone, which is the model of every thread.
+    """
+    if len(models) < 2:
+        return {}
     return {f"{role}:{rank}": name for role in ROLES for rank, name in enumerate(models, 1)}
 
 

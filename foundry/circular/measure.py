@@ -29,10 +29,9 @@ from foundry.circular.verdicts import (
     error_line,
     settle,
 )
-from foundry.engine.checks import checked
-from foundry.engine.deploy import Ask
-from foundry.engine.result import Result
 from foundry.engine.step_context import StepContext
+from foundry.engine.step_kind import Acted, Result
+from foundry.engine.steps.checks import checked
 from foundry.errors import DecisionNeeded, WorkflowError
 from foundry.schema.command import CheckResult
 from foundry.schema.events import IterationEnded
@@ -46,7 +45,7 @@ UNCLEAR = 2
 DIFF = ("diff", "--no-color", "--no-ext-diff", "--no-textconv", "-M")
 
 
-def measure(ctx: StepContext, ask: Ask) -> tuple[Result, tuple[CheckResult, ...]]:
+def measure(ctx: StepContext) -> Acted:
     """One iteration judged.
 
     Raises WorkflowError where none comes before it, and DecisionNeeded when a person has to say
@@ -69,10 +68,10 @@ def measure(ctx: StepContext, ask: Ask) -> tuple[Result, tuple[CheckResult, ...]
     history = (*before, state)
     trip = tripped(history, watch=_watched(history) if settled.doubted else tuple(TripKind))
     if trip is None and not settled.doubted:
-        _ask_where_unclear(ctx, ask, history)
+        _ask_where_unclear(ctx, history)
     event = iteration_ended(ctx.instruction.id, state, history, trip.kind if trip else "")
     result = _result(ctx, state, settled, trip)
-    return replace(result, told=lambda _record: event), checks
+    return replace(result, event=lambda _record: event), checks
 
 
 def own_tree(repository: Repository, revision: str = "HEAD") -> str:
@@ -164,7 +163,7 @@ def failures_before(
     return read_failures(baseline.checks) if baseline else None
 
 
-def _ask_where_unclear(ctx: StepContext, ask: Ask, history: Sequence[IterationState]) -> None:
+def _ask_where_unclear(ctx: StepContext, history: Sequence[IterationState]) -> None:
     """Ask a person when the last threads were blocked, or ended so that nobody can tell.
 
     Who resumes the run has answered: what came before that counts no more.
@@ -181,7 +180,7 @@ def _ask_where_unclear(ctx: StepContext, ask: Ask, history: Sequence[IterationSt
         what = error_line(ErrorType.TERMINATION_AMBIGUITY, detail)
     else:
         return
-    if not ask(f"{what}. Go on all the same?"):
+    if not ctx.ask(f"{what}. Go on all the same?"):
         raise DecisionNeeded(what, hint="`foundry circular resume` goes on all the same")
 
 

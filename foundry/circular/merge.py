@@ -13,8 +13,8 @@ from foundry.circular.history import states_of
 from foundry.circular.measure import failures_before
 from foundry.circular.schema import Failure, IterationReason, PartitionReport, Report, Verdict
 from foundry.conversation.brief import Outcome
-from foundry.engine.checks import checked
 from foundry.engine.step_context import StepContext
+from foundry.engine.steps.checks import checked
 from foundry.schema.journal import Spend, Thought
 from foundry.schema.messages import Usage
 

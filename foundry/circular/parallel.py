@@ -14,16 +14,16 @@ from dataclasses import dataclass, replace
 
 from foundry.circular.history import MARK, PARTITION, assignment_of
 from foundry.circular.merge import joint_outcome, joint_report, merge
+from foundry.circular.outcome import iteration_result
 from foundry.circular.partitions import Partition, Partitioning, alone, done_parts, partitions
 from foundry.circular.prompt_values import announce
 from foundry.circular.schema import Mark, PartitionReport, Report
-from foundry.circular.steps import iteration_result
 from foundry.engine import gates
 from foundry.engine.notes import Notebook
-from foundry.engine.perform import Means, Performed, perform
-from foundry.engine.result import Evidence
+from foundry.engine.perform import perform
 from foundry.engine.scratch_worktree import Aside, cleared, put_away, set_up
 from foundry.engine.step_context import StepContext, own_files
+from foundry.engine.step_kind import Evidence, Performed, kind_of
 from foundry.errors import FoundryError, ProjectError
 from foundry.sandbox.orphans import reap_orphans
 from foundry.schema.events import Event, Note, PartEnded
@@ -33,7 +33,6 @@ from foundry.schema.permission import Answer, Question
 from foundry.store import runs
 from foundry.store.ledger import TURN, Ledger, Spent
 
-WORKS = ("circular", "circular-refining")
 PATIENCE = 10.0
 """Seconds that conversations are given to end when a person stops the run."""
 BETWEEN = 0.1
@@ -84,7 +83,9 @@ class Thread:
             return None
         done, kept = self.done, self.done.kept
         if done.outcome.submission is not None:
-            result = done.contract.result(self.ctx, done.outcome.submission, done.evidence)
+            result = kind_of(self.ctx.instruction.step).result(
+                self.ctx, done.outcome.submission, done.evidence
+            )
             kept = (result, done.evidence)
         return Mark.model_validate(kept[0].patch[MARK]).report if kept else None
 
@@ -94,20 +95,20 @@ class Thread:
         return str(self.error) if self.error else self.done.outcome.detail if self.done else ""
 
 
-def side_by_side(ctx: StepContext, means: Means) -> Performed | None:
+def side_by_side(ctx: StepContext) -> Performed | None:
     """The iteration that is due, by several conversations; None where it is the work of one.
 
     Raises what perform raises, when it kept all of them from coming to an end.
     """
     split = _split(ctx)
-    left = means.limits.max_usd - means.ledger.total.usd
+    left = ctx.usd_left()
     if split.reason and not split.partitions and ctx.iteration == 1:
         ctx.observe(Note(f"nothing is worked on side by side: {split.reason}"))
     if not split.partitions or left <= 0:
         return None
     announce(ctx, [each.title for each in split.partitions])
     try:
-        return _joined(ctx, _held(ctx, means, split.partitions, left), split.reason)
+        return _joined(ctx, _held(ctx, split.partitions, left), split.reason)
     finally:
         for kept in cleared(ctx.project, ctx.repository, ctx.start.run):
             ctx.observe(Note(f"work beside the run's own is kept in {kept}"))
@@ -119,7 +120,6 @@ def _split(ctx: StepContext) -> Partitioning:
     if (
         assignment is None
         or assignment.settings.parallel < 2
-        or instruction.step.contract not in WORKS
         or instruction.attempt > 1
         or alone(ctx.journal)
     ):
@@ -129,15 +129,13 @@ def _split(ctx: StepContext) -> Partitioning:
     return partitions(assignment.base_context, assignment.prompt, files, most, done)
 
 
-def _held(
-    ctx: StepContext, means: Means, found: Sequence[Partition], left: float
-) -> tuple[Thread, ...]:
+def _held(ctx: StepContext, found: Sequence[Partition], left: float) -> tuple[Thread, ...]:
     """Hold the conversations, each in a thread of its own, until the last one has ended."""
     run, stop, lock = ctx.start.run, threading.Event(), threading.Lock()
 
     def approve(question: Question) -> Answer | None:
         with lock:
-            return means.approve(question)
+            return ctx.approve(question)
 
     def observe(event: Event) -> None:
         if stop.is_set():  # before the next command of a turn begins
@@ -149,15 +147,15 @@ def _held(
 
     numbers = range(1, len(found) + 1)
     worktrees = [set_up(ctx.project, ctx.repository, run, number, warn) for number in numbers]
-    contexts = [_context(ctx, *each) for each in zip(found, worktrees, strict=True)]
-    limits = means.limits.model_copy(update={"max_usd": left / len(found)})
-    own = replace(means, limits=limits, on_text=None, approve=approve)
+    model, share = ctx.model(ctx.instruction.step.role), left / len(found)
+    shared = replace(
+        ctx, model=lambda _role: model, max_usd=share, on_text=None, approve=approve,
+        observe=observe,
+    )  # fmt: skip
+    shares = [Share(ctx.ledger, lock, stop) for _ in found]
+    contexts = [_context(shared, *each) for each in zip(found, worktrees, shares, strict=True)]
     pool = ThreadPoolExecutor(len(found), thread_name_prefix="part")
-    shares = [Share(means.ledger, lock, stop) for _ in found]
-    ends = [
-        pool.submit(perform, replace(each, observe=observe), replace(own, ledger=share))
-        for each, share in zip(contexts, shares, strict=True)
-    ]
+    ends = [pool.submit(perform, each) for each in contexts]
     try:
         wait(ends)
     finally:  # at Ctrl-C none of them may go on behind our back
@@ -207,7 +205,7 @@ def _spend(spent: Spent) -> Spend:
     )
 
 
-def _context(ctx: StepContext, partition: Partition, worktree: Aside) -> StepContext:
+def _context(ctx: StepContext, partition: Partition, worktree: Aside, share: Share) -> StepContext:
     """What one of the conversations has before it."""
     due = ctx.instruction
     values = {
@@ -222,6 +220,7 @@ def _context(ctx: StepContext, partition: Partition, worktree: Aside) -> StepCon
         repository=worktree.repository,
         instruction=own,
         hold_head=worktree.hold_head,
+        ledger=share,
         notebook=Notebook(ctx.notebook.all, ctx.start.run, own.id, ctx.now()),
     )
 
@@ -249,13 +248,12 @@ def _joined(ctx: StepContext, ends: Sequence[Thread], reason: str) -> Performed 
         _tell(ctx, end, part, known)
         put_away(ctx.repository, end.worktree)
     outcome = joint_outcome(outcomes, [end.spend for end in ends if not end.done])
-    contract = next(end.done.contract for end in ends if end.done)
     if not any(reports):
-        return Performed(outcome, Evidence(), contract)
+        return Performed(outcome, Evidence())
     evidence = gates.committable(ctx)
     whole = joint_report(list(zip(parts, reports, strict=True)), reason)
     kept = (iteration_result(ctx, whole, evidence), evidence)
-    return Performed(replace(outcome, reason="submitted"), evidence, contract, kept)
+    return Performed(replace(outcome, reason="submitted"), evidence, kept)
 
 
 def _part(

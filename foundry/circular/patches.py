@@ -11,11 +11,11 @@ from pathlib import Path
 
 from foundry.circular.history import REVERTED, assignment_of, mark_of, reverted_of
 from foundry.engine.accept import accept
-from foundry.engine.contracts import views_of
 from foundry.engine.pinned_workflow import kept
 from foundry.engine.runner import Ended
-from foundry.engine.session import Watch
+from foundry.engine.session import RunObserver
 from foundry.engine.step_context import own_files
+from foundry.engine.step_kind import views_of
 from foundry.engine.workspace import find, guarded
 from foundry.errors import InputError, ProjectError
 from foundry.files import atomic_write
@@ -38,7 +38,7 @@ DIFF = (
 )
 
 
-def hand_over(folder: Path, ended: Ended, watch: Watch) -> None:
+def hand_over(folder: Path, ended: Ended, observer: RunObserver) -> None:
     """Put a verified result into the checkout, where it is wanted there and not there yet."""
     if ended.status is not Status.VERIFIED:
         return
@@ -50,7 +50,7 @@ def hand_over(folder: Path, ended: Ended, watch: Watch) -> None:
         return
     if marker.is_file() and marker.read_text().strip() == start.run:
         return
-    watch.observe(Note(_handed_over(project, start)))
+    observer.observe(Note(_handed_over(project, start)))
 
 
 def _handed_over(project: Project, start: Start) -> str:

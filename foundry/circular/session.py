@@ -12,16 +12,15 @@ from foundry.circular.assignment import (
     given_file,
     given_prompt,
     reread,
-    role_models,
 )
 from foundry.circular.history import ASSIGNMENT, assignment_of
 from foundry.circular.patches import hand_over
 from foundry.circular.schema import MESSAGE, Assignment, ModelsBy, Settings
 from foundry.conversation.loop import WORKING_WINDOW
 from foundry.engine import session
-from foundry.engine.pinned_workflow import Chosen
+from foundry.engine.pinned_workflow import PinnedWorkflow
 from foundry.engine.runner import Ended
-from foundry.engine.session import Watch, Wish
+from foundry.engine.session import RunObserver
 from foundry.engine.workspace import check_branch, check_spec
 from foundry.errors import InputError
 from foundry.model import prices
@@ -43,23 +42,20 @@ DOUBT = "doubt"
 
 @dataclass(frozen=True, slots=True)
 class CircularOptions:
-    """The options of `foundry circular` that are its own."""
+    """The options of `foundry circular` that are its own; the others are those of any run."""
 
     prompt: str
     context: Path | None = None
-    folder: Path = Path()
-    checks: tuple[str, ...] = ()
     threshold: float = 0.60
     max_iterations: int = 20
     confirmations: int = 1
     commit: bool = True
-    branch: str = ""
     message: str = MESSAGE
     adaptive: bool = False
     parallel: int = 1
     progressive: bool = False
-    models: tuple[str, ...] = ()
-    """From the cheapest to the strongest; one or none is the model of every thread."""
+    several: tuple[str, ...] = ()
+    """Models from the cheapest to the strongest; one or none is the model of every thread."""
     models_by: ModelsBy = "escalate"
     refine: bool = False
 
@@ -72,33 +68,58 @@ class CircularOptions:
             parallel=self.parallel,
             progressive=self.progressive,
             refine=self.refine,
-            models=self.models if len(self.models) > 1 else (),
+            models=self.several if len(self.several) > 1 else (),
             models_by=self.models_by,
         )
 
 
-def new_run(asked: CircularOptions) -> Wish:
-    """The run that is asked for; raises InputError or ArtifactError for what can't be used."""
+@dataclass(frozen=True, slots=True)
+class NewRun:
+    """A circular run that can begin: what session.build is given."""
+
+    options: RunOptions
+    workflow: PinnedWorkflow
+    own: Mapping[str, Json]
+
+
+def start_run(asked: CircularOptions, options: RunOptions, observer: RunObserver) -> Ended:
+    """Work on a new run until it ends or pauses, and hand over what it made.
+
+    Raises what `new_run` raises.
+    """
+    run = new_run(asked, options)
+    ended = session.build(run.options, observer, workflow=run.workflow, own=run.own)
+    hand_over(run.options.folder or Path(), ended, observer)
+    return ended
+
+
+def new_run(asked: CircularOptions, options: RunOptions) -> NewRun:
+    """The run that is asked for.
+
+    Raises InputError or ArtifactError for what can't be used, InputError also where what a
+    conversation is told leaves it no room to work.
+    """
     prompt = given_prompt(asked.prompt)
-    text = check_spec(prompt.text)
-    context = given_file(asked.context, "the base context") if asked.context else None
+    spec, folder = check_spec(prompt.text), options.folder or Path()
     assignment = assigned(
-        text,
+        spec,
         prompt_file=prompt.file,
-        context=context,
+        context=given_file(asked.context, "the base context") if asked.context else None,
         confirmations=asked.confirmations,
         commit=asked.commit,
         message=_checked_message(asked.message),
-        checked=bool(asked.checks),
+        checked=bool(options.checks),
         settings=asked.settings,
     )
     check_settings(assignment)
-    check_branch(asked.branch)
-    if not asked.commit and not _is_repository(asked.folder):
+    check_branch(options.branch)
+    if not asked.commit and not _is_repository(folder):
         raise InputError(
             "--no-commit puts the result into a checkout, and there is none",
-            hint=f"Leave it out: {asked.folder.resolve()} is no repository with a commit",
+            hint=f"Leave it out: {folder.resolve()} is no repository with a commit",
         )
+    for name in {options.model, *options.models.values()}:
+        check_room(assignment, name)
     workflow = shaped(
         builtin("circular"),
         threshold=asked.threshold,
@@ -106,33 +127,15 @@ def new_run(asked: CircularOptions) -> Wish:
         confirmations=asked.confirmations,
         refine=asked.refine,
     )
-    return Wish(
-        spec=text,
-        folder=asked.folder,
-        chosen=Chosen(workflow),
-        checks=asked.checks,
-        own={ASSIGNMENT: assignment.model_dump(mode="json", exclude_none=True)},
-        branch=asked.branch,
-        patient=True,
-        models=role_models(asked.settings.models),
+    return NewRun(
+        options.model_copy(update={"spec": spec, "folder": folder, "patient": True}),
+        PinnedWorkflow(workflow),
+        {ASSIGNMENT: assignment.model_dump(mode="json", exclude_none=True)},
     )
 
 
-def start_run(wish: Wish, watch: Watch) -> Ended:
-    """Work on a new run until it ends or pauses, and hand over what it made.
-
-    Raises InputError when what a conversation is told leaves it no room to work.
-    """
-    assignment = Assignment.model_validate(wish.own[ASSIGNMENT])
-    for name in {wish.model, *wish.models.values()}:
-        check_room(assignment, name)
-    ended = session.build(wish, watch)
-    hand_over(wish.folder or Path(), ended, watch)
-    return ended
-
-
 def check_room(assignment: Assignment, model: str) -> None:
-    """Raise InputError where a conversation would be at its threshold before it has start_run."""
+    """Raise InputError where a conversation would be at its threshold before it has begun."""
     window = min(prices.window(model) or WORKING_WINDOW, WORKING_WINDOW)
     room = int(window * assignment.settings.threshold)
     told = estimate([text_block(assignment.prompt + context_text(assignment.base_context))])
@@ -160,24 +163,26 @@ def _checked_message(template: str) -> str:
 def resume_run(
     folder: Path,
     change: Callable[[RunOptions], RunOptions],
-    watch: Watch,
+    observer: RunObserver,
     given: Mapping[str, Json],
     *,
     accept: bool | None = None,
-    models: tuple[str, ...] = (),
+    several: tuple[str, ...] = (),
     any_run: bool = False,
 ) -> Ended:
     """Go on after the last saved iteration.
 
     `accept` decides about a prompt or base context whose file says something else now; None asks.
-    Raises InputError when nobody is there to ask. `models`, if any, replace those that the run
-    began with; how it adapts otherwise stays. With `any_run` a run of another kind goes on too.
+    Raises InputError when nobody is there to ask. `several` models, if any, replace those that the
+    run began with; how it adapts otherwise stays. With `any_run` a run of another kind goes on too.
     """
 
     def own(entries: tuple[Entry, ...]) -> Mapping[str, Json]:
         assignment = assignment_of(entries)
         if assignment:
-            return _renewed(assignment, models, lambda changed: _accepted(changed, accept, watch))
+            return _renewed(
+                assignment, several, lambda changed: _accepted(changed, accept, observer)
+            )
         if any_run:
             return {}
         raise InputError(
@@ -185,8 +190,8 @@ def resume_run(
             hint="`foundry resume` goes on with it",
         )
 
-    ended = session.resume(folder, change, watch, given, own)
-    hand_over(folder, ended, watch)
+    ended = session.resume(folder, change, observer, given, own)
+    hand_over(folder, ended, observer)
     return ended
 
 
@@ -207,11 +212,13 @@ def _renewed(
     return {ASSIGNMENT: anew.model_dump(mode="json", exclude_none=True)}
 
 
-def _accepted(changed: tuple[str, ...], accept: bool | None, watch: Watch) -> bool:
+def _accepted(changed: tuple[str, ...], accept: bool | None, observer: RunObserver) -> bool:
     if accept is not None:
         return accept
     what = f"{' and '.join(changed)} changed since the run began"
-    answer = watch.ask(f"{what}. Go on with what stands there now? (no: with what it began with)")
+    answer = observer.ask(
+        f"{what}. Go on with what stands there now? (no: with what it began with)"
+    )
     if answer is None:
         raise InputError(
             what,

@@ -34,16 +34,11 @@ from foundry.cli.options import (
 @yes_option
 @permission_options
 @view_options
-def command(
-    spec: str | None, spec_file: Path | None, workflow: str, deploy: bool, **options: Any
-) -> int:
+def command(spec: str | None, spec_file: Path | None, **options: Any) -> int:
     """Build a project from SPEC, unattended.
 
     SPEC says in words what is wanted; - reads it from stdin.
     """
-    from foundry.cli.work import flags_and_wish, start
-    from foundry.engine.pinned_workflow import choose
+    from foundry.cli.work import start
 
-    text = read_spec(spec, spec_file)
-    flags, wish = flags_and_wish(options, spec=text, chosen=choose(workflow), deploy=deploy)
-    return start(wish, flags)
+    return start({**options, "spec": read_spec(spec, spec_file)})

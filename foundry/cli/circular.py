@@ -1,7 +1,6 @@
 """`foundry circular`: a task for fresh conversations, until nothing of it is left."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ from foundry.cli.options import (
     limit_options,
     model_options,
     permission_options,
+    role_models,
     view_options,
     yes_option,
 )
@@ -107,17 +107,12 @@ def run(prompt: str, **options: Any) -> int:
     PROMPT says what is wanted, or is the name of a file that does; {{base_context}} in it is where
     the base context goes. --model takes several names, A,B,...: see --models-by.
     """
-    from foundry.circular.assignment import check_roles, models_in
-    from foundry.circular.session import CircularOptions, new_run, start_run
-    from foundry.cli.work import flags_of, start
+    from foundry.circular.session import CircularOptions, start_run
+    from foundry.cli.work import start
 
-    models = models_in(options["model"])
-    own = {name: options.pop(name) for name in CircularOptions.__dataclass_fields__
-           if name in options and name != "models"}  # fmt: skip
-    flags = flags_of({**options, "model": models[0] if models else None})
-    check_roles(models, flags.models)
-    wish = new_run(CircularOptions(prompt=prompt, **own, models=models))
-    return start(wish, flags, start_run)
+    several, given = _models(options)
+    own = {name: given.pop(name) for name in CircularOptions.__dataclass_fields__ if name in given}
+    return start(given, partial(start_run, CircularOptions(prompt=prompt, several=several, **own)))
 
 
 @command.command("resume")
@@ -137,16 +132,21 @@ def resume(folder: Path, accept: bool | None, **options: Any) -> int:
     Options given here replace those that it began with. A run that paused to ask for a person
     goes on all the same.
     """
-    from foundry.circular.assignment import check_roles, models_in, role_models
     from foundry.circular.session import resume_run
-    from foundry.cli.work import flags_of, go_on
+    from foundry.cli.work import go_on
 
-    models = models_in(options["model"])
-    flags = flags_of({**options, "model": models[0] if models else None})
-    check_roles(models, flags.models)
-    if len(models) > 1:
-        flags = replace(flags, models={**flags.models, **role_models(models)})
-    return go_on(folder, flags, {}, partial(resume_run, accept=accept, models=models))
+    several, given = _models(options)
+    return go_on(folder, given, resume=partial(resume_run, accept=accept, several=several))
+
+
+def _models(options: Mapping[str, Any]) -> tuple[tuple[str, ...], dict[str, Any]]:
+    """The models that take turns, and the options in which each of them has its place."""
+    from foundry.circular.assignment import check_roles, models_in, models_in_turn
+
+    several, own = models_in(options["model"]), role_models(options["models"])
+    check_roles(several, own)
+    models = {**models_in_turn(several), **own}
+    return several, {**options, "model": several[0] if several else None, "models": models}
 
 
 @command.command("status")

@@ -20,6 +20,6 @@ def command(folder: Path | None, **options: Any) -> int:
     real files, real tests (the first run fails and is healed), real commits. Everything else is
     what `foundry build` does; a demo that was stopped goes on with `foundry resume`.
     """
-    from foundry.cli.work import demo, flags_of
+    from foundry.cli.work import demo
 
-    return demo(folder or Path("foundry-demo"), flags_of(options))
+    return demo(folder or Path("foundry-demo"), options)

@@ -93,16 +93,24 @@ def permission_options(function: F) -> F:
     return function
 
 
-def permission_of(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Options with --allow, --ask and --deny as rules; raises InputError for what is none."""
-    from foundry.permission.policy import parse_rule
-    from foundry.schema.permission import Effect, Mode
+def asked(given: Mapping[str, Any]) -> tuple[dict[str, bool], dict[str, Any]]:
+    """A command's options as those of its view, and the rest by their fields in RunOptions.
 
-    rest = dict(options)
-    given = [(effect, text) for effect in Effect for text in rest.pop(effect.value, ())]
-    rest["rules"] = tuple(parse_rule(effect, text) for effect, text in given)
-    rest["permission"] = Mode(rest["permission"]) if rest.get("permission") else None
-    return rest
+    Raises InputError for one that makes no sense.
+    """
+    from foundry.permission.policy import parse_rule
+    from foundry.schema.permission import Effect
+
+    rest = dict(given)
+    view = {name.removeprefix("as_"): bool(rest.pop(name, False)) for name in VIEW}
+    rules = [(effect, text) for effect in Effect for text in rest.pop(effect.value, ())]
+    rest["rules"] = tuple(parse_rule(effect, text) for effect, text in rules)
+    models = rest.get("models") or ()
+    rest["models"] = dict(models) if isinstance(models, Mapping) else role_models(models)
+    return view, rest
+
+
+VIEW = ("as_json", "quiet", "verbose")
 
 
 def view_options(function: F) -> F:

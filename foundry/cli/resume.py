@@ -35,6 +35,6 @@ def command(folder: Path, given: tuple[str, ...], **options: Any) -> int:
     workflow asked for a confirmation, this gives it.
     """
     from foundry.circular.session import resume_run
-    from foundry.cli.work import flags_of, go_on
+    from foundry.cli.work import go_on
 
-    return go_on(folder, flags_of(options), assignments(given), partial(resume_run, any_run=True))
+    return go_on(folder, options, assignments(given), partial(resume_run, any_run=True))

@@ -280,12 +280,12 @@ def _errors(problems: "Iterable[Problem]") -> "list[Problem]":
 
 def _unknown(raw: dict[str, Any], folder: Path, *, strict: bool) -> "Iterator[Problem]":
     """What a valid document names and a run here does not have: tools, contracts, templates."""
-    from foundry.engine.names import names_problems
+    from foundry.engine.runnable import runnable_problems
     from foundry.schema.workflow import Workflow
     from foundry.workflow.problem import Problem
 
     document = {key: value for key, value in raw.items() if key != "$schema"}
-    for each in names_problems(Workflow.model_validate(document), folder):
+    for each in runnable_problems(Workflow.model_validate(document), folder):
         yield Problem(
             each.path, f"can't be run here: {each.message}", "error" if strict else "warning"
         )
@@ -414,11 +414,10 @@ def _error_fields(error: "FoundryError") -> dict[str, Any]:
 @view_options
 def run(name: str, context: str, spec: str | None, **options: Any) -> int:
     """Run the steps of a workflow with a model, unattended."""
-    from foundry.cli.work import flags_and_wish, start
+    from foundry.cli.work import start
     from foundry.engine.pinned_workflow import choose
 
-    chosen = choose(name)
-    text = f"{chosen.workflow.name}\n\n{chosen.workflow.description}" if spec is None else spec
+    workflow = choose(name).workflow
+    text = f"{workflow.name}\n\n{workflow.description}" if spec is None else spec
     variables = read_variables(context)
-    flags, wish = flags_and_wish(options, spec=text, chosen=chosen, context=variables)
-    return start(wish, flags)
+    return start({**options, "workflow": name, "spec": text, "variables": variables})

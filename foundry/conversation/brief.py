@@ -1,4 +1,4 @@
-"""What a conversation starts from, what remains of it, and who hears of it meanwhile."""
+"""What a conversation starts from, and what remains of it."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -7,7 +7,9 @@ from typing import Literal
 
 from pydantic import BaseModel
 
+from foundry.conversation.budget import Allowance
 from foundry.errors import ModelUnavailable
+from foundry.model.base import Model
 from foundry.schema.events import Observer
 from foundry.schema.journal import Spend
 from foundry.schema.memory import Draft
@@ -35,16 +37,45 @@ UNTHINKING = Reflection(mode="off")
 
 
 @dataclass(frozen=True, slots=True)
+class TurnDone:
+    """A model call with the results of its tool calls."""
+
+    number: int
+    """From 1."""
+    messages: tuple[Message, ...]
+    """The reply, and the message with the results."""
+    began: datetime
+    ended: datetime
+    tokens: int
+    """Of the whole context after it: what sending it again costs."""
+    summary: Draft | None = None
+    """What the rounds of thinking before it settled on, made whole by code: no failed command,
+    changed file or error of the turn is missing. None where nobody wrote one."""
+    thoughts: str = ""
+    """What was thought in rounds before it."""
+
+
+@dataclass(frozen=True, slots=True)
 class Brief:
-    """All that a conversation starts from."""
+    """All that a conversation starts from, what it may use, and who hears of it."""
 
     id: str
     step: str
     system: tuple[Block, ...]
     opening: tuple[Block, ...]
     tools: Toolset
+    model: Model
+    allowance: Allowance
+    observe: Observer
+    record: Callable[[Message], None]
+    """Writes the transcript."""
+    spent: Callable[[Usage, float | None, Purpose], None]
+    """Counts the money of a call before anything follows from it."""
+    on_text: Callable[[str], None] | None = None
+    """Hears a reply as it streams."""
+    turned: Callable[[TurnDone], None] = lambda _: None
     reflection: Reflection = UNTHINKING
-    """Whether it thinks, and how (conversation/reflection/)."""
+    """Whether it thinks, and how (reflection.py)."""
     workspace: Callable[[], str] = nothing
     """How things stand now, for a round of thinking."""
     memory: Callable[[], str] = nothing
@@ -68,33 +99,3 @@ class Outcome:
     """The model's last words."""
     failure: ModelUnavailable | None = None
     """With `unavailable`: how the model's server failed."""
-
-
-@dataclass(frozen=True, slots=True)
-class TurnDone:
-    """A model call with the results of its tool calls."""
-
-    number: int
-    """From 1."""
-    messages: tuple[Message, ...]
-    """The reply, and the message with the results."""
-    began: datetime
-    ended: datetime
-    tokens: int
-    """Of the whole context after it: what sending it again costs."""
-    summary: Draft | None = None
-    """What the rounds of thinking before it settled on, made whole by code: no failed command,
-    changed file or error of the turn is missing. None where nobody wrote one."""
-    thoughts: str = ""
-    """What was thought in rounds before it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Watchers:
-    """Who hears of a conversation while it goes on."""
-
-    observe: Observer
-    record: Callable[[Message], None]
-    spent: Callable[[Usage, float | None, Purpose], None]
-    on_text: Callable[[str], None] | None = None
-    turned: Callable[[TurnDone], None] = lambda _: None

@@ -3,10 +3,9 @@
 import time
 from collections.abc import Sequence
 
-from foundry.conversation.brief import Brief, Purpose, Watchers
+from foundry.conversation.brief import Brief, Purpose
 from foundry.conversation.messages import reason, subject
 from foundry.errors import ModelError
-from foundry.model.base import Model
 from foundry.model.request import context_management
 from foundry.schema.events import ToolRan, ToolStarted, TurnEnded, excerpt
 from foundry.schema.journal import Thought
@@ -27,8 +26,8 @@ WISHES: dict[str, ThinkingWish] = {"native": "on", "rounds": "off", "off": "off"
 class Calls:
     """Asks and counts. `made` are the calls of the model, of whatever purpose."""
 
-    def __init__(self, brief: Brief, model: Model, watch: Watchers, *, edit_at: int = 0) -> None:
-        self.brief, self.model, self.watch = brief, model, watch
+    def __init__(self, brief: Brief, *, edit_at: int = 0) -> None:
+        self.brief, self.model = brief, brief.model
         self.specs = brief.tools.specs()
         self._editing = context_management(edit_at) if edit_at else None
         self.usage = Usage()
@@ -48,7 +47,7 @@ class Calls:
             WISHES[self.brief.reflection.mode],
         )
         try:
-            return self.model.complete(request, self.watch.on_text)
+            return self.model.complete(request, self.brief.on_text)
         except ModelError as error:
             if any(error.billed.values()):
                 self.pay(Usage(**error.billed), purpose)
@@ -57,7 +56,7 @@ class Calls:
     def pay(self, usage: Usage, purpose: Purpose = "turn") -> float | None:
         """Count what a reply cost; None where no price is known."""
         cost = self.model.cost(usage)
-        self.watch.spent(usage, cost, purpose)
+        self.brief.spent(usage, cost, purpose)
         self.usage += usage
         self.cost = None if cost is None or self.cost is None else self.cost + cost
         if purpose == "reflection":
@@ -76,7 +75,7 @@ class Calls:
         """Tell whoever watches that a call came back."""
         self.made += 1
         usage = reply.usage
-        self.watch.observe(
+        self.brief.observe(
             TurnEnded(
                 step=self.brief.step,
                 turn=turn,
@@ -97,9 +96,9 @@ class Calls:
     def run(self, call: ToolCall) -> ToolResult:
         """Run one call of a tool, and tell of it."""
         begun, about = time.perf_counter(), subject(call)
-        self.watch.observe(ToolStarted(self.brief.step, call.name, about, self.brief.id))
+        self.brief.observe(ToolStarted(self.brief.step, call.name, about, self.brief.id))
         result = self.brief.tools.run(call.name, call.arguments)
-        self.watch.observe(
+        self.brief.observe(
             ToolRan(
                 step=self.brief.step,
                 tool=call.name,

@@ -13,8 +13,8 @@ from typing import Any, Literal
 
 from pydantic import BaseModel
 
-from foundry.conversation.brief import Brief, Outcome, TurnDone, Watchers
-from foundry.conversation.budget import Allowance, affordable_output
+from foundry.conversation.brief import Brief, Outcome, TurnDone
+from foundry.conversation.budget import affordable_output
 from foundry.conversation.calls import Calls
 from foundry.conversation.compaction.summary import Writer, known, model_writer
 from foundry.conversation.context_meter import ContextMeter
@@ -34,7 +34,6 @@ from foundry.conversation.reflection import (
     Thinking,
 )
 from foundry.errors import ContextOverflow, ModelUnavailable
-from foundry.model.base import Model
 from foundry.schema.base import now
 from foundry.schema.events import Given, Reasoned
 from foundry.schema.journal import Spend
@@ -73,30 +72,31 @@ class _Thread:
     """What was thought before the turn that goes on."""
 
 
-def converse(brief: Brief, model: Model, allowance: Allowance, watch: Watchers) -> Outcome:
+def converse(brief: Brief) -> Outcome:
     """Hold one conversation from an empty thread to its end.
 
     Raises ModelUnavailable and ModelRejected when the model's side fails; every other ending is
     an Outcome.
     """
-    return _Conversation(brief, model, allowance, watch).hold()
+    return _Conversation(brief).hold()
 
 
 class _Conversation:
-    def __init__(self, brief: Brief, model: Model, allowance: Allowance, watch: Watchers) -> None:
-        self.brief, self.model, self.allowance, self.watch = brief, model, allowance, watch
+    def __init__(self, brief: Brief) -> None:
+        model, allowance = brief.model, brief.allowance
+        self.brief, self.model, self.allowance = brief, model, allowance
         self.window = min(model.window, WORKING_WINDOW)
         self.started = allowance.now()
         threshold = int(self.window * allowance.budget.threshold)
         on_server = allowance.budget.compaction == "server"
-        self.calls = Calls(brief, model, watch, edit_at=threshold if on_server else 0)
-        self.thinking = ReflectiveThinkingProcessor(brief, self.calls, allowance, self.started)
+        self.calls = Calls(brief, edit_at=threshold if on_server else 0)
+        self.thinking = ReflectiveThinkingProcessor(brief, self.calls, self.started)
         gauge = ContextMeter(brief.id, model.name, self.window, threshold)
         gauge.open((*brief.system, *self.calls.specs), brief.opening)
         opening: Message = {"role": "user", "content": [*brief.opening]}
         self.thread = _Thread([opening], gauge)
-        watch.record(opening)
-        watch.observe(Given(brief.step, brief.id, "opening", given(brief.opening), gauge.tokens))
+        brief.record(opening)
+        brief.observe(Given(brief.step, brief.id, "opening", given(brief.opening), gauge.tokens))
 
     def hold(self) -> Outcome:
         while True:
@@ -162,9 +162,9 @@ class _Conversation:
         thread.turns += 1
         thread.gauge.count(reply)
         if words := reasoning(reply):
-            self.watch.observe(Reasoned(self.brief.step, words, self.brief.id))
+            self.brief.observe(Reasoned(self.brief.step, words, self.brief.id))
         self.calls.tell(reply, cost, seconds, thread.turns, thread.gauge.state.share)
-        self.watch.observe(thread.gauge.usage_event(self.brief.step))
+        self.brief.observe(thread.gauge.usage_event(self.brief.step))
 
     def _answer(self, reply: Reply) -> Outcome | None:
         """React to a reply; an Outcome when the conversation is over."""
@@ -206,7 +206,7 @@ class _Conversation:
         thread.thought = None
         settled = thought.summary if thought else ""
         written = Draft(text=settled, source="model") if settled else None
-        self.watch.turned(
+        self.brief.turned(
             TurnDone(
                 number=thread.turns,
                 messages=tuple(messages),
@@ -254,7 +254,7 @@ class _Conversation:
         if room is not None:
             messages, event = room
             thread.messages = without_thoughts(messages)
-            self.watch.observe(event)
+            self.brief.observe(event)
         return None
 
     def _writer(self) -> Writer | None:
@@ -284,7 +284,7 @@ class _Conversation:
         last = self.thread.messages[-1]
         self.thread.messages[-1] = {"role": "user", "content": [*last["content"], *blocks]}
         self.thread.gauge.add(blocks)
-        self.watch.record({"role": "user", "content": list(blocks)})
+        self.brief.record({"role": "user", "content": list(blocks)})
 
     def _append(
         self, role: Literal["user", "assistant"], content: list[Block], *, counted: bool = False
@@ -293,7 +293,7 @@ class _Conversation:
         self.thread.messages.append(message)
         if not counted:
             self.thread.gauge.add(message)
-        self.watch.record(message)
+        self.brief.record(message)
 
     def _outcome(
         self, reason: Any, detail: str, submission: BaseModel | None = None, known: str = ""

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from foundry.context.templates import MOST_MARKS, as_data, render
 from foundry.conversation.brief import Brief
-from foundry.conversation.budget import SMALLEST_REPLY, Allowance, affordable_output
+from foundry.conversation.budget import SMALLEST_REPLY, affordable_output
 from foundry.conversation.calls import Calls
 from foundry.conversation.compaction.key_facts import one_line
 from foundry.conversation.messages import marked
@@ -97,8 +97,8 @@ class Thinking:
 class ReflectiveThinkingProcessor:
     """Thinks in rounds before a turn, within the limits of the step."""
 
-    def __init__(self, brief: Brief, calls: Calls, allowance: Allowance, started: float) -> None:
-        self._brief, self._calls, self._allowance = brief, calls, allowance
+    def __init__(self, brief: Brief, calls: Calls, started: float) -> None:
+        self._brief, self._calls, self._allowance = brief, calls, brief.allowance
         self._limits, self._started = brief.reflection, started
         self._used = Used()
         self._memory = brief.memory() if self._limits.mode == "rounds" else ""
@@ -171,7 +171,7 @@ class ReflectiveThinkingProcessor:
         """Count a round against the limits and tell of it."""
         tokens = self._used.tokens + reply.usage.context_tokens
         self._used = Used(tokens, self._used.seconds + seconds)
-        self._calls.watch.observe(
+        self._brief.observe(
             Reflected(
                 step=self._brief.step,
                 conversation=self._brief.id,
@@ -192,7 +192,7 @@ class ReflectiveThinkingProcessor:
         after = self._calls.thought
         known = before.cost_usd is not None and after.cost_usd is not None
         cost = (after.cost_usd or 0.0) - (before.cost_usd or 0.0)
-        self._calls.watch.observe(
+        self._brief.observe(
             ReflectionEnded(
                 step=self._brief.step,
                 conversation=self._brief.id,

@@ -5,55 +5,51 @@ from pathlib import Path
 
 from foundry.config import program
 from foundry.engine import summary
-from foundry.engine.contracts import headline_of
-from foundry.engine.run import Setting
-from foundry.engine.runner import Ended, Runner
+from foundry.engine.run import Run
+from foundry.engine.runner import Ended
+from foundry.engine.step_kind import headline_of
 from foundry.schema.events import RunEnded, RunStarted
 from foundry.store.project import EDITABLE
 
 SHOWN_COMMITS = 20
 
 
-def banner(setting: Setting, log: Path, *, resumed: bool) -> RunStarted:
+def banner(run: Run, log: Path, *, resumed: bool) -> RunStarted:
     """Where the run is and what it may use."""
-    options, root = setting.options, setting.project.root
+    options, root = run.options, run.project.root
     models = dict.fromkeys((options.model, *options.models.values()))
     return RunStarted(
         run=options.run,
         place=str(root),
-        branch=setting.repository.branch(),
+        branch=run.repository.branch(),
         model=", ".join(models),
         max_usd=options.limits.max_usd,
         max_hours=options.limits.max_hours,
         log=str(log),
         resume=f"{program()} resume {shlex.quote(str(root))}",
-        sandbox=setting.sandbox.level,
+        sandbox=run.sandbox.level,
         resumed=resumed,
-        phases=setting.workflow.phases,
+        phases=run.workflow.phases,
     )
 
 
-def ending(runner: Runner, ended: Ended, seconds: float) -> RunEnded:
+def ending(run: Run, ended: Ended, seconds: float) -> RunEnded:
     """What there is now; `seconds` is how long this invocation worked."""
-    setting, spent = runner.setting, runner.setting.ledger.total
-    facts = runner.progress.facts()
+    facts, spent = run.facts(), run.ledger.total
     proof = summary.evidence(facts, ended.status).requirements
     return RunEnded(
-        run=setting.options.run,
+        run=run.options.run,
         status=ended.status,
         reason=ended.reason,
-        place=str(setting.project.root),
+        place=str(run.project.root),
         branch=facts.branch,
         commits=len(facts.commits),
         cost_usd=None if spent.unpriced else spent.usd,
         tokens=spent.usage.prompt_tokens + spent.usage.output_tokens,
         seconds=seconds,
         exit_code=ended.status.exit_code,
-        artifacts=tuple(name for name in EDITABLE if setting.project.artifact(name).exists()),
-        built=next(
-            (r.summary for r in facts.records if r.step == "scout"),
-            headline_of(facts.workflow, facts.journal),
-        ),
+        artifacts=tuple(name for name in EDITABLE if run.project.artifact(name).exists()),
+        built=headline_of(facts.workflow, facts.journal),
         requirements=len(proof),
         proven=sum(1 for each in proof if each.state == "proven"),
         log=tuple(f"{each.sha[:7]} {each.subject}" for each in facts.commits[-SHOWN_COMMITS:]),

@@ -3,30 +3,24 @@
 import json
 import os
 import time
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import replace
 from typing import Any
 
 from pydantic import BaseModel
 
-from foundry.conversation.brief import Brief, Outcome, Purpose, TurnDone, Watchers
+from foundry.conversation.brief import Brief, Outcome, Purpose, TurnDone
 from foundry.conversation.budget import Allowance
 from foundry.conversation.loop import converse
-from foundry.engine import prompt_values as briefing
-from foundry.engine.contracts import Contract, Kept, contract, output_of
-from foundry.engine.memory_moments import Talk
-from foundry.engine.result import Evidence
+from foundry.engine import prompt_values
+from foundry.engine.run_memory import Talk
 from foundry.engine.step_context import StepContext, own_files
+from foundry.engine.step_kind import Evidence, Kept, Performed, StepKind, kind_of
 from foundry.errors import UnreadableFiles
 from foundry.files import append_line, atomic_write
-from foundry.model.base import Model
-from foundry.permission.approvals import Approve, nobody
 from foundry.permission.guard import Guard
 from foundry.redact import redacted, secret_values
+from foundry.schema.journal import step_slug
 from foundry.schema.messages import Message, Usage
-from foundry.schema.permission import Policy
-from foundry.schema.run import Limits
-from foundry.store.ledger import Ledger
 from foundry.store.project import FOLDER, LOCAL
 from foundry.tools.base import Tool, Toolset
 from foundry.tools.note import NAME as NOTE
@@ -40,76 +34,84 @@ from foundry.tools.toolset import Workbench, make_tools
 from foundry.workflow.criteria import judge
 
 
-@dataclass(frozen=True, slots=True)
-class Performed:
-    """A conversation's outcome, with the evidence of its accepted submission.
-
-    `kept` is what its contract keeps of it where it ended without one.
-    """
-
-    outcome: Outcome
-    evidence: Evidence
-    contract: Contract
-    kept: Kept | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Means:
-    """What a conversation needs beside its ctx."""
-
-    model: Model
-    limits: Limits
-    deadline: float
-    ledger: Ledger
-    policy: Policy = field(default_factory=Policy)
-    approve: Approve = nobody
-    on_text: Callable[[str], None] | None = None
-
-
-def perform(ctx: StepContext, means: Means) -> Performed:
+def perform(ctx: StepContext) -> Performed:
     """Hold the conversation of the step that is due.
 
     Raises ModelUnavailable and ModelRejected when the model's side fails, DecisionNeeded when
     a call waits for a person.
     """
-    promise = contract(ctx.instruction.step.contract)
-    judge = _Judge(ctx, promise)
-    name = _conversation_id(ctx)
-    brief = Brief(
-        id=name,
-        step=ctx.instruction.id,
-        system=briefing.system(ctx),
-        opening=briefing.opening(ctx, name),
-        tools=_tools(ctx, means, promise, judge, name),
-        reflection=ctx.instruction.step.thinks,
-        workspace=lambda: briefing.workspace(ctx),
-        memory=lambda: ctx.memory.accumulated(name),
-        keeps=promise.cut_short is not None,
-    )
-    outcome = converse(brief, means.model, _allowance(ctx, means), _watchers(ctx, means, name))
+    kind = kind_of(ctx.instruction.step)
+    ctx = replace(ctx, conversation=_conversation_id(ctx))
+    reviewer = _Reviewer(ctx, kind)
+    outcome = converse(_brief(ctx, kind, reviewer))
     if outcome.known:
-        atomic_write(ctx.project.known / f"{name}.md", outcome.known)
-    kept = judge.kept(outcome) if outcome.submission is None else None
-    return Performed(outcome, judge.evidence, promise, kept)
+        atomic_write(ctx.project.known / f"{ctx.conversation}.md", outcome.known)
+    kept = reviewer.kept(outcome) if outcome.submission is None else None
+    return Performed(outcome, reviewer.evidence, kept)
+
+
+def _brief(ctx: StepContext, kind: StepKind, reviewer: "_Reviewer") -> Brief:
+    step = ctx.instruction.step
+    known = secret_values(os.environ)
+    transcript = ctx.project.conversations / f"{ctx.conversation}.jsonl"
+    talk = Talk(
+        id=ctx.conversation,
+        run=ctx.start.run,
+        phase=ctx.instruction.phase,
+        step=ctx.instruction.id,
+        task=prompt_values.assignment(ctx),
+        attempt=ctx.instruction.attempt,
+    )
+
+    def record(message: Message) -> None:
+        line = json.dumps(redacted(message, known), ensure_ascii=False)
+        append_line(transcript, line, sync=False)
+
+    def spent(usage: Usage, usd: float | None, purpose: Purpose) -> None:
+        ctx.ledger.record(ctx.conversation, usage, usd, purpose)
+
+    def turned(done: TurnDone) -> None:
+        ctx.memory.turned(talk, done)
+        if done.summary:
+            ctx.memory.summarized(talk.id, done.number, done.summary)
+
+    return Brief(
+        id=ctx.conversation,
+        step=ctx.instruction.id,
+        system=prompt_values.system(ctx),
+        opening=prompt_values.opening(ctx),
+        tools=_tools(ctx, kind, reviewer),
+        model=ctx.model(step.role),
+        allowance=Allowance(step.budget, ctx.usd_left, ctx.deadline, time.monotonic),
+        observe=ctx.observe,
+        record=record,
+        spent=spent,
+        on_text=ctx.on_text,
+        turned=turned,
+        reflection=step.thinks,
+        workspace=lambda: prompt_values.workspace(ctx),
+        memory=lambda: ctx.memory.accumulated(ctx.conversation),
+        keeps=kind.cut_short is not None,
+    )
 
 
 SHOWN_CLOSED = 20
 
 
-class _Judge:
+class _Reviewer:
     """Reviews submissions and keeps the evidence of the last one."""
 
-    def __init__(self, ctx: StepContext, promise: Contract) -> None:
+    def __init__(self, ctx: StepContext, kind: StepKind) -> None:
         self.evidence = Evidence()
-        self._ctx, self._promise = ctx, promise
+        self._ctx, self._kind = ctx, kind
 
     def kept(self, outcome: Outcome) -> Kept | None:
         """What is kept of a conversation that handed in nothing."""
-        if self._promise.cut_short is None:
+        if self._kind.cut_short is None:
             return None
         self._reclaim()
         try:
-            return self._promise.cut_short(self._ctx, outcome)
+            return self._kind.cut_short(self._ctx, outcome)
         except UnreadableFiles:
             return None
 
@@ -121,7 +123,7 @@ class _Judge:
     def __call__(self, submission: BaseModel) -> tuple[str, ...]:
         self._reclaim()
         self.evidence = self._judged(submission)
-        if problems := _criteria_problems(self._ctx, submission):
+        if problems := _criteria_problems(self._ctx, self._kind, submission):
             self.evidence = Evidence((*self.evidence.problems, *problems))
         if self.evidence.problems:
             self._ctx.repository.unstage()  # for the model's own git nothing has happened
@@ -129,7 +131,7 @@ class _Judge:
 
     def _judged(self, submission: BaseModel) -> Evidence:
         try:
-            return self._promise.gate(self._ctx, submission)
+            return self._kind.gate(self._ctx, submission)
         except UnreadableFiles as error:
             return Evidence(tuple(_closed(path) for path in error.paths[:SHOWN_CLOSED]))
 
@@ -141,76 +143,37 @@ def _closed(path: str) -> str:
     )
 
 
-def _criteria_problems(ctx: StepContext, submission: BaseModel) -> tuple[str, ...]:
+def _criteria_problems(ctx: StepContext, kind: StepKind, submission: BaseModel) -> tuple[str, ...]:
     """What the step's own validation criteria say against its output, and their advice."""
     criteria = ctx.instruction.step.validation_criteria
     if not criteria:
         return ()
     context = {**ctx.context, **getattr(submission, "context", {})}
-    verdict = judge(criteria, output_of(submission), context)
+    verdict = judge(criteria, kind.judged(submission), context)
     return () if verdict.valid else (*verdict.issues, *verdict.suggestions)
 
 
-def _tools(ctx: StepContext, means: Means, promise: Contract, judge: _Judge, name: str) -> Toolset:
+def _tools(ctx: StepContext, kind: StepKind, reviewer: _Reviewer) -> Toolset:
     workbench = Workbench(
         root=ctx.project.root,
         sandbox=ctx.sandbox,
         list_paths=lambda: own_files(ctx.repository.files()),
         grep=ctx.repository.grep,
-        recall=lambda: ctx.memory.recall_tool(name),
+        recall=lambda: ctx.memory.recall_tool(ctx.conversation),
     )
     chosen = make_tools(ctx.instruction.step.tools, workbench)
     guard = Guard(
-        means.policy, ctx.project.root, run=ctx.start.run, step=ctx.instruction.id,
-        approve=means.approve, observe=ctx.observe,
+        ctx.policy, ctx.project.root, run=ctx.start.run, step=ctx.instruction.id,
+        approve=ctx.approve, observe=ctx.observe,
     )  # fmt: skip
     kept: dict[str, Tool[Any]] = {NOTE: note_tool(ctx.notebook.keep)}
     if ctx.instruction.step.thinks.mode == "rounds":
         chosen |= make_tools([RECALL], workbench)
         kept[THINK] = thinking_tool()
-    return Toolset({**guard.wrap(chosen), **kept, SUBMIT: submit_tool(promise.schema, judge)})
-
-
-def _allowance(ctx: StepContext, means: Means) -> Allowance:
-    return Allowance(
-        budget=ctx.instruction.step.budget,
-        usd_left=lambda: means.limits.max_usd - means.ledger.total.usd,
-        deadline=means.deadline,
-        now=time.monotonic,
-    )
-
-
-def _watchers(ctx: StepContext, means: Means, conversation: str) -> Watchers:
-    transcript = ctx.project.conversations / f"{conversation}.jsonl"
-
-    known = secret_values(os.environ)
-
-    def record(message: Message) -> None:
-        told = redacted(message, known)
-        append_line(transcript, json.dumps(told, ensure_ascii=False), sync=False)
-
-    def spent(usage: Usage, usd: float | None, purpose: Purpose) -> None:
-        means.ledger.record(conversation, usage, usd, purpose)
-
-    talk = Talk(
-        id=conversation,
-        run=ctx.start.run,
-        phase=ctx.instruction.phase,
-        step=ctx.instruction.id,
-        task=briefing.assignment(ctx),
-        attempt=ctx.instruction.attempt,
-    )
-
-    def turned(done: TurnDone) -> None:
-        ctx.memory.turned(talk, done)
-        if done.summary:
-            ctx.memory.summarized(talk.id, done.number, done.summary)
-
-    return Watchers(ctx.observe, record, spent, means.on_text, turned)
+    return Toolset({**guard.wrap(chosen), **kept, SUBMIT: submit_tool(kind.submission, reviewer)})
 
 
 def _conversation_id(ctx: StepContext) -> str:
-    step = ctx.instruction.id.replace("/", "-").replace("[", "-").replace("]", "")
-    name = f"{len(ctx.journal) + 1:04d}-{step}"
+    name = f"{len(ctx.journal) + 1:04d}-{step_slug(ctx.instruction.id)}"
     killed = len(list(ctx.project.conversations.glob(f"{ctx.start.run}-{name}*")))
     return f"{ctx.start.run}-{name}" + (f"-again-{killed}" if killed else "")

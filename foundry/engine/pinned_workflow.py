@@ -10,20 +10,24 @@ from typing import Any, Literal
 
 from pydantic import ValidationError
 
-from foundry.engine.names import names_problems
+from foundry.engine.runnable import runnable_problems
+from foundry.engine.step_kind import has_checks
 from foundry.errors import JournalError, WorkflowError
 from foundry.files import atomic_write
 from foundry.schema.base import Document, Json, Value
 from foundry.schema.condition import Condition
 from foundry.schema.criteria import Composition, Rule
 from foundry.schema.journal import Start
-from foundry.schema.workflow import Workflow
+from foundry.schema.workflow import Step, Workflow
 from foundry.store import runs
 from foundry.workflow.load import builtin, find, fingerprint, parse, read
 
+CHECKS = "checks"
+"""The action that a workflow gets which has none that runs the checks, and the step's id."""
+
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
+class PinnedWorkflow:
     """A workflow, and where its own templates are; None for one that ships with Foundry."""
 
     workflow: Workflow
@@ -39,25 +43,25 @@ class _Kept(Value):
     workflow: dict[str, Json]
 
 
-def choose(name: str = "") -> Chosen:
+def choose(name: str = "") -> PinnedWorkflow:
     """The workflow of this name, or in this file; without one, the build that ships with Foundry.
 
     Raises WorkflowError with all its problems.
     """
     if not name:
-        return Chosen(builtin("build"))
+        return PinnedWorkflow(builtin("build"))
     source = find(name)
     raw = read(source.path)
     workflow = parse(raw, str(source.path))
     folder = None if source.origin == "builtin" else source.path.parent.resolve()
     unresolved = Workflow.model_validate(raw)  # its paths are those of the file
-    if problems := names_problems(unresolved, folder):
+    if problems := runnable_problems(unresolved, folder):
         told = "".join(f"\n  {each}" for each in problems)
         raise WorkflowError(f"{source.path} can't be run:{told}")
-    return Chosen(workflow, folder)
+    return PinnedWorkflow(workflow, folder)
 
 
-def keep(run: str, chosen: Chosen) -> None:
+def keep(run: str, chosen: PinnedWorkflow) -> None:
     """Keep the workflow with the run's options."""
     kept = _Kept(
         fingerprint=fingerprint(chosen.workflow),
@@ -67,7 +71,7 @@ def keep(run: str, chosen: Chosen) -> None:
     atomic_write(_path(run), kept.model_dump_json(indent=2) + "\n")
 
 
-def kept(start: Start) -> Chosen:
+def kept(start: Start) -> PinnedWorkflow:
     """The workflow that a run began with; raises JournalError when this home does not have it."""
     path = _path(start.run)
     try:
@@ -87,10 +91,10 @@ def kept(start: Start) -> Chosen:
             f"{path} is not the workflow {start.workflow!r} that this run began with",
             hint="Bring the file back, or start a new run",
         )
-    return Chosen(workflow, Path(found.folder) if found.folder else None)
+    return PinnedWorkflow(workflow, Path(found.folder) if found.folder else None)
 
 
-def _shipped(start: Start, path: Path) -> Chosen:
+def _shipped(start: Start, path: Path) -> PinnedWorkflow:
     """What ships with Foundry, for a run of a version that kept no workflow."""
     try:
         workflow = builtin(start.workflow)
@@ -103,7 +107,7 @@ def _shipped(start: Start, path: Path) -> Chosen:
             hint="Go on with the FOUNDRY_HOME (and the version of Foundry) that began it, or "
             "start a new run",
         )
-    return Chosen(workflow)
+    return PinnedWorkflow(workflow)
 
 
 def _path(run: str) -> Path:
@@ -125,3 +129,23 @@ def _plain(value: Any) -> Any:
             return [_plain(each) for each in value]
         case _:
             return value
+
+
+def roles(workflow: Workflow) -> tuple[str, ...]:
+    """Whose models answer, in the order in which they first do."""
+    return tuple(dict.fromkeys(step.role for step in workflow.all_steps if not step.action))
+
+
+def with_checks(workflow: Workflow) -> Workflow:
+    """The workflow with a last step that runs the checks, unless it has one that does."""
+    if has_checks(workflow):
+        return workflow
+    taken = {step.id for step in (*workflow.steps, *workflow.all_steps)}
+    names = (f"{CHECKS}{number or ''}" for number in range(len(taken) + 1))
+    last = Step(
+        id=next(name for name in names if name not in taken),
+        title="Run the checks",
+        action=CHECKS,
+        required=True,
+    )
+    return workflow.model_copy(update={"steps": (*workflow.steps, last)})

@@ -4,11 +4,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from foundry.engine.accept import accept
-from foundry.engine.contracts import views_of
-from foundry.engine.pinned_workflow import Chosen, kept
+from foundry.engine.pinned_workflow import PinnedWorkflow, kept
 from foundry.engine.recover import Recovered, recover
 from foundry.engine.scratch_worktree import cleared
-from foundry.engine.steps import task_step
+from foundry.engine.step_kind import task_step, views_of
 from foundry.engine.workspace import guarded, run_at
 from foundry.errors import JournalError, ProjectError
 from foundry.sandbox.orphans import reap_orphans
@@ -32,7 +31,7 @@ class Found:
     repository: Repository
     recovered: Recovered
     options: RunOptions
-    chosen: Chosen
+    pinned: PinnedWorkflow
 
 
 def reopen(
@@ -54,21 +53,21 @@ def reopen(
         observe(Note(f"work beside the run's own is kept in {kept_in}"))
     if recovered.salvage:
         observe(Note(f"partial work of a cut-off step is kept in {recovered.salvage}"))
-    chosen = _workflow(recovered)
+    pinned = _workflow(recovered)
     options = runs.load(run) or RunOptions(run=run, root="", model="")
     options = options.model_copy(update={"root": str(project.root)})  # it may have moved
-    options = change(options, chosen.workflow)
+    options = change(options, pinned.workflow)
     if not options.model:
         raise ProjectError(
             f"this home does not know the run {run}: its options are not in {runs.folder(run)}",
             hint="Give --model to go on with new ones",
         )
-    return Found(project, repository, recovered, options, chosen)
+    return Found(project, repository, recovered, options, pinned)
 
 
 def rebuilt(found: Found) -> tuple[str, ...]:
     """The artifacts that are rendered from the journal, and that say something else on disk."""
-    views = views_of(found.chosen.workflow, found.recovered.entries)
+    views = views_of(found.pinned.workflow, found.recovered.entries)
     edited = found.recovered.edited
     return tuple(f"{FOLDER}/{name}" for name in views if f"{FOLDER}/{name}" in edited)
 
@@ -95,7 +94,7 @@ def taken_up(found: Found, given: Mapping[str, Json]) -> Found:
         patch=patch,
         message="chore(foundry): resumed" + (", with changes by hand" if recovered.edited else ""),
     )
-    views = views_of(found.chosen.workflow, (*recovered.entries, entry))
+    views = views_of(found.pinned.workflow, (*recovered.entries, entry))
     committed, _ = accept(project, found.repository, entry, views)
     return replace(found, recovered=Recovered((*recovered.entries, committed)))
 
@@ -107,14 +106,14 @@ def _tasks_of(plan: Plan, found: Found) -> list[dict[str, str]]:
     for entry in found.recovered.entries:
         if isinstance(entry, StepRecord | Resume):
             known = entry.patch.get("tasks", known)
-            built += getattr(entry, "step", "") == task_step(found.chosen.workflow, built + 1)
+            built += getattr(entry, "step", "") == task_step(found.pinned.workflow, built + 1)
     done = known[:built]
     ids = {task["id"] for task in done}
     rest = [task for task in plan.in_order() if task.id not in ids]
     return [*done, *({"id": task.id, "title": task.title} for task in rest)]
 
 
-def _workflow(recovered: Recovered) -> Chosen:
+def _workflow(recovered: Recovered) -> PinnedWorkflow:
     start = recovered.entries[0]
     if not isinstance(start, Start):
         raise JournalError("the journal does not begin with the start of a run")

@@ -1,4 +1,4 @@
-"""Where a run stands: journal, cursor and HEAD, which move together and only through `accept`."""
+"""A run in this process: what works on it, and how far it is by its journal."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -6,16 +6,15 @@ from functools import reduce
 from pathlib import Path
 from typing import Any
 
-from foundry.engine import summary
+from foundry.engine import records
 from foundry.engine.accept import Committed, accept
-from foundry.engine.contracts import contract, views_of
-from foundry.engine.deploy import Ask
-from foundry.engine.notes import Notebook
-from foundry.engine.notes_view import session_notes
-from foundry.engine.run_memory import Memories
-from foundry.engine.step_context import StepContext
+from foundry.engine.notes import Notebook, session_notes
+from foundry.engine.run_memory import RunMemory
+from foundry.engine.step_context import Ask, StepContext
+from foundry.engine.step_kind import kind_of, views_of
+from foundry.engine.summary import Facts
 from foundry.model.base import Model
-from foundry.permission.approvals import Approve, nobody
+from foundry.permission.approvals import Approve
 from foundry.sandbox.base import Sandbox
 from foundry.schema.base import now
 from foundry.schema.events import Note, Observer
@@ -31,120 +30,127 @@ from foundry.store.project import FOLDER, LOCAL, NOTES, SESSION_NOTES, Project
 from foundry.workflow.cursor import Cursor, Instruction, Next, after, due
 
 
-@dataclass(frozen=True)
-class Setting:
-    """What stays the same while a process works on a run."""
+@dataclass
+class Run:
+    """What works on a run, and the run as its journal tells it.
+
+    A new process with the same journal stands at the same place: `cursor`, `head` and `branch`
+    (where the last accepted commit left the repository) and `notes` follow from what is on disk.
+    """
 
     project: Project
     repository: Repository
     workflow: Workflow
     options: RunOptions
+    journal: tuple[Entry, ...]
     model: Callable[[str], Model]
     sandbox: Sandbox
     library: Library
+    ledger: Ledger
+    memory: RunMemory
+    policy: Policy
+    deadline: float
     observe: Observer
     ask: Ask
-    ledger: Ledger
-    memory: Memories
-    deadline: float
-    templates: Path | None = None
+    approve: Approve
     on_text: Callable[[str], None] | None = None
-    policy: Policy = field(default_factory=Policy)
-    approve: Approve = nobody
+    templates: Path | None = None
+    cursor: Cursor = field(init=False)
+    head: str = field(init=False)
+    branch: str = field(init=False)
 
-
-class Progress:
-    """A run as its journal tells it: a new process with the same journal stands at the same place.
-
-    `head` and `branch` are where the last accepted commit left the repository.
-    """
-
-    def __init__(self, setting: Setting, journal: tuple[Entry, ...]) -> None:
-        self.setting = setting
-        self.journal = journal
-        self.cursor = reduce(lambda c, e: after(setting.workflow, c, e), journal, Cursor())
-        at = setting.repository.standing()
-        self.head, self.branch = at.commit, at.branch
-        self.notes = read_notes(setting.project)
+    def __post_init__(self) -> None:
+        self.cursor = reduce(lambda c, e: after(self.workflow, c, e), self.journal, Cursor())
+        standing = self.repository.standing()
+        self.head, self.branch = standing.commit, standing.branch
+        self.notes = read_notes(self.project)
 
     def due(self) -> Next:
         """What comes next."""
-        return due(self.setting.workflow, self.cursor)
+        return due(self.workflow, self.cursor)
 
     def accept(self, entry: Committed, artifacts: Mapping[str, str]) -> str:
         """Write, journal and commit; returns the commit's hash."""
-        setting = self.setting
-        views = views_of(setting.workflow, (*self.journal, entry))
-        entry, sha = accept(setting.project, setting.repository, entry, {**artifacts, **views})
+        views = views_of(self.workflow, (*self.journal, entry))
+        entry, sha = accept(self.project, self.repository, entry, {**artifacts, **views})
         self.journal = (*self.journal, entry)
         known = len(self.cursor.warnings)
-        self.cursor = after(setting.workflow, self.cursor, entry)
+        self.cursor = after(self.workflow, self.cursor, entry)
         self.head = sha
         for warning in self.cursor.warnings[known:]:
-            setting.observe(Note(warning))
+            self.observe(Note(warning))
         return sha
 
     def with_notes(self, notebook: Notebook) -> Mapping[str, str]:
         """The session notes as artifacts, with those of a step that is about to be accepted."""
         self.notes = notebook.all
-        records = [entry for entry in self.journal if isinstance(entry, StepRecord)]
-        name = self.setting.project.root.name
+        steps = [entry for entry in self.journal if isinstance(entry, StepRecord)]
         return {
             NOTES: notes_text(self.notes),
-            SESSION_NOTES: session_notes(name, self.notes, records),
+            SESSION_NOTES: session_notes(self.project.root.name, self.notes, steps),
         }
 
     def line(self) -> dict[str, Any]:
         """The fields that every journal line begins with."""
-        return {"seq": len(self.journal) + 1, "at": now(), "run": self.setting.options.run}
+        return {"seq": len(self.journal) + 1, "at": now(), "run": self.options.run}
 
     def hold_head(self) -> None:
         """Take back commits, branch switches and merges that a model's own commands made."""
-        repository = self.setting.repository
-        at = repository.standing()
-        repository.abandon(at.git_dir)
-        if (at.commit, at.branch) != (self.head, self.branch):
-            repository.move_head(self.branch, self.head)
-            repository.reclaim(FOLDER, keep=LOCAL)  # the artifacts went along
+        standing = self.repository.standing()
+        self.repository.abandon(standing.git_dir)
+        if (standing.commit, standing.branch) != (self.head, self.branch):
+            self.repository.move_head(self.branch, self.head)
+            self.repository.reclaim(FOLDER, keep=LOCAL)  # the artifacts went along
 
     def step_context(self, instruction: Instruction) -> StepContext:
-        """What the step that is due has before it."""
-        setting = self.setting
-        tuned = contract(instruction.step.contract).tuned(instruction, self.journal)
-        instruction = replace(instruction, step=tuned)
+        """The view of the run that the step has which is due."""
+        if not instruction.step.action:
+            tuned = kind_of(instruction.step).tuned(instruction, self.journal)
+            instruction = replace(instruction, step=tuned)
+
+        def intend(what: str) -> None:
+            self.accept(records.intent(self.line(), instruction, what), {})
+
         return StepContext(
-            project=setting.project,
-            repository=setting.repository,
-            sandbox=setting.sandbox,
-            library=setting.library,
-            workflow=setting.workflow,
+            project=self.project,
+            repository=self.repository,
+            workflow=self.workflow,
             instruction=instruction,
             journal=self.journal,
-            observe=setting.observe,
-            hold_head=self.hold_head,
+            sandbox=self.sandbox,
+            library=self.library,
+            memory=self.memory,
             notebook=self._notebook(instruction),
-            memory=setting.memory,
-            templates=setting.templates,
+            ledger=self.ledger,
+            model=self.model,
+            max_usd=self.options.limits.max_usd,
+            deadline=self.deadline,
+            policy=self.policy,
+            approve=self.approve,
+            observe=self.observe,
+            ask=self.ask,
+            intend=intend,
+            hold_head=self.hold_head,
+            templates=self.templates,
             warnings=self.cursor.warnings,
-            deadline=setting.deadline,
+            on_text=self.on_text,
+        )
+
+    def facts(self) -> Facts:
+        """What the summaries are made from."""
+        return Facts(
+            workflow=self.workflow,
+            journal=self.journal,
+            cursor=self.cursor,
+            plan=read_plan(self.project),
+            commits=self.repository.commits(self.options.run),
+            branch=self.branch,
+            spent_in_all=self.ledger.total,
         )
 
     def _notebook(self, instruction: Instruction) -> Notebook:
-        run = self.setting.options.run
+        run = self.options.run
         notebook = Notebook(self.notes, run, instruction.id, now())
         if not any(note.run == run for note in self.notes):
             notebook.add("goal", next(e.spec for e in self.journal if isinstance(e, Start)))
         return notebook
-
-    def facts(self) -> summary.Facts:
-        """What the summaries are made from."""
-        setting = self.setting
-        return summary.Facts(
-            workflow=setting.workflow,
-            journal=self.journal,
-            cursor=self.cursor,
-            plan=read_plan(setting.project),
-            commits=setting.repository.commits(setting.options.run),
-            branch=self.branch,
-            spent_in_all=setting.ledger.total,
-        )

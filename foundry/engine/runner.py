@@ -4,33 +4,32 @@ import time
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from foundry.circular.parallel import side_by_side
 from foundry.context.overview.document import refresh
-from foundry.engine import records as lines
-from foundry.engine import summary
-from foundry.engine.actions import act
-from foundry.engine.contracts import contract
-from foundry.engine.deploy import REMOTE
-from foundry.engine.perform import Means, Performed, perform
+from foundry.conversation.brief import Outcome
+from foundry.engine import records, summary
+from foundry.engine.perform import perform
 from foundry.engine.prompt_values import assignment
 from foundry.engine.recover import salvage
-from foundry.engine.result import Evidence, Result
-from foundry.engine.run import Progress, Setting
+from foundry.engine.run import Run
 from foundry.engine.step_context import StepContext
+from foundry.engine.step_kind import Evidence, Result, action_of, kind_of
+from foundry.engine.verdict import verdict
 from foundry.errors import (
     ArtifactError,
     DecisionNeeded,
     ModelRejected,
     ModelUnavailable,
+    PluginError,
     WorkflowError,
 )
 from foundry.permission.approvals import unanswered
 from foundry.schema.base import now
 from foundry.schema.events import AttemptFailed, Note
-from foundry.schema.journal import Entry, Spend
+from foundry.schema.journal import Spend, step_slug
 from foundry.schema.permission import Mode
 from foundry.schema.run import Status
 from foundry.store.artifacts import to_json
+from foundry.store.git.repository import REMOTE
 from foundry.store.project import EVIDENCE, SESSION_SUMMARY
 from foundry.workflow.cursor import Blocked, Finished, Instruction, due
 
@@ -51,12 +50,11 @@ class Ended:
 class Runner:
     """Works on a run, one step at a time."""
 
-    def __init__(self, setting: Setting, journal: tuple[Entry, ...]) -> None:
-        self.setting = setting
-        self.progress = Progress(setting, journal)
+    def __init__(self, run: Run) -> None:
+        self.run = run
         self._agreed = ""
 
-    def run(self) -> Ended:
+    def work(self) -> Ended:
         """Advance until the run ends or pauses, and journal how."""
         ended = self._unanswered()
         while ended is None:
@@ -66,7 +64,7 @@ class Runner:
                 ended = Ended(Status.PAUSED, f"{error}{_not_before(error.retry_after, now())}")
             except DecisionNeeded as error:
                 ended = Ended(Status.PAUSED, str(error))
-            except (ModelRejected, ArtifactError, WorkflowError) as error:
+            except (ModelRejected, ArtifactError, WorkflowError, PluginError) as error:
                 ended = Ended(Status.FAILED, str(error))
         self.stop(ended)
         self._deliver_rest()
@@ -74,21 +72,22 @@ class Runner:
 
     def _deliver_rest(self) -> None:
         """A deployed branch gets the commits that follow Deploy: feedback and summaries."""
-        progress = self.progress
-        if not progress.cursor.context.get("deployed"):
+        run = self.run
+        if not run.cursor.context.get("deployed"):
             return
-        if error := self.setting.repository.push(REMOTE, progress.branch):
-            self.setting.observe(Note(f"the last commits were not pushed: {error}"))
+        if error := run.repository.push(REMOTE, run.branch):
+            run.observe(Note(f"the last commits were not pushed: {error}"))
 
     def advance(self) -> Ended | None:
         """Do the step that is due; an Ended when there is none, or none may be done now."""
-        match self.progress.due():
+        run = self.run
+        match run.due():
             case Finished():
-                return Ended(*summary.final_status(self.progress.facts()))
+                return Ended(*verdict(run.workflow, run.journal, run.cursor.warnings))
             case Blocked() as blocked:
                 return Ended(Status.FAILED, _why(blocked))
             case Instruction() as instruction:
-                if time.monotonic() >= self.setting.deadline:
+                if time.monotonic() >= run.deadline:
                     return self._pause("deadline")
                 return (
                     self._unplanned(instruction)
@@ -98,35 +97,32 @@ class Runner:
 
     def stop(self, ended: Ended) -> Ended:
         """Take back partial work, write the summaries and journal the ending."""
-        progress = self.progress
-        progress.hold_head()
-        kept = salvage(
-            self.setting.project, self.setting.repository, f"stopped-{len(progress.journal)}"
-        )
-        if kept:
-            self.setting.observe(Note(f"partial work is kept in {kept}"))
+        run = self.run
+        run.hold_head()
+        if kept := salvage(run.project, run.repository, f"stopped-{len(run.journal)}"):
+            run.observe(Note(f"partial work is kept in {kept}"))
         if ended.status.over:
-            refresh(self.setting.project.root)  # for the conversations of later builds
-        facts = progress.facts()
+            refresh(run.project.root)  # for the conversations of later builds
+        facts = run.facts()
         about = summary.session_summary(facts, ended.status, ended.reason, now())
         proof = summary.evidence(facts, ended.status)
-        progress.accept(
-            lines.stop(progress.line(), ended.status, ended.reason, ended.confirm),
+        run.accept(
+            records.stop(run.line(), ended.status, ended.reason, ended.confirm),
             {SESSION_SUMMARY: to_json(about), EVIDENCE: to_json(proof)},
         )
         return ended
 
     def _unanswered(self) -> Ended | None:
         """A pause when a call of the last conversation still waits for a person's word."""
-        waits = unanswered(self.setting.options.run, self.setting.approve)
+        waits = unanswered(self.run.options.run, self.run.approve)
         return Ended(Status.PAUSED, waits) if waits else None
 
     def _unplanned(self, instruction: Instruction) -> Ended | None:
         """A pause before the first step that does more than to plan, when that was all wanted."""
         step = instruction.step
-        if self.setting.policy.mode is not Mode.PLAN:
+        if self.run.policy.mode is not Mode.PLAN:
             return None
-        if not step.action and not contract(step.contract).edits:
+        if not step.action and not kind_of(step).edits:
             return None
         return Ended(
             Status.PAUSED,
@@ -136,11 +132,11 @@ class Runner:
 
     def _unconfirmed(self, instruction: Instruction) -> Ended | None:
         """A pause when the step needs a person's word and nobody gave it yet."""
-        needed = instruction.needs_confirmation and not self.setting.options.yes
+        needed = instruction.needs_confirmation and not self.run.options.yes
         if not needed or self._agreed == instruction.id:
             return None
-        what = f"{instruction.id} ({lines.title(instruction)})"
-        if self.setting.ask(f"The workflow asks for your word before {what}. Begin it?"):
+        what = f"{instruction.id} ({records.title(instruction)})"
+        if self.run.ask(f"The workflow asks for your word before {what}. Begin it?"):
             self._agreed = instruction.id
             return None
         return Ended(
@@ -151,41 +147,32 @@ class Runner:
         )
 
     def _do(self, instruction: Instruction) -> Ended | None:
-        ctx = self.progress.step_context(instruction)
-        self.setting.observe(lines.started(instruction))
+        ctx = self.run.step_context(instruction)
+        self.run.observe(records.started(instruction))
         ended = self._act(ctx) if instruction.step.action else self._converse(ctx)
         if ended is None and self._leaves(instruction.phase):
             return Ended(Status.PAUSED, f"asked to pause after {instruction.phase}")
         return ended
 
     def _converse(self, ctx: StepContext) -> Ended | None:
-        setting, step = self.setting, ctx.instruction.step
-        means = Means(
-            model=setting.model(step.role),
-            limits=setting.options.limits,
-            deadline=setting.deadline,
-            ledger=setting.ledger,
-            policy=setting.policy,
-            approve=setting.approve,
-            on_text=setting.on_text,
-        )
-        done = side_by_side(ctx, means) or perform(ctx, means)
+        kind = kind_of(ctx.instruction.step)
+        done = (kind.hold(ctx) if kind.hold else None) or perform(ctx)
         outcome = done.outcome
         paused = self._pause(outcome.reason) if outcome.reason in ("budget", "deadline") else None
         if outcome.submission is None and done.kept is None:
             if outcome.failure:
                 raise outcome.failure
             if paused is None:
-                self._fail(ctx, done)
+                self._fail(ctx, outcome)
             return paused
-        if not done.contract.edits:
-            setting.repository.restore()
+        if not kind.edits:
+            ctx.repository.restore()
         if outcome.submission is None:
             assert done.kept is not None
             result, evidence = done.kept
         else:
             evidence = done.evidence
-            result = done.contract.result(ctx, outcome.submission, evidence)
+            result = kind.result(ctx, outcome.submission, evidence)
         self._record(ctx, result, evidence, outcome.spend, outcome.rejections)
         if outcome.failure:
             raise outcome.failure
@@ -193,11 +180,11 @@ class Runner:
 
     def _act(self, ctx: StepContext) -> Ended | None:
         begun = time.monotonic()
-        acted = act(ctx, lambda what: self._intend(ctx, what), self.setting.ask)
+        acted = action_of(ctx.instruction.step).act(ctx)
         if acted is None:
             return Ended(Status.PAUSED, "a decision is needed: run `foundry resume` in a terminal")
         result, checks = acted
-        if time.monotonic() >= self.setting.deadline and not all(c.holds for c in checks):
+        if time.monotonic() >= self.run.deadline and not all(c.holds for c in checks):
             return self._pause("deadline")  # what was stopped by it is no failure
         spend = Spend(seconds=round(time.monotonic() - begun, 3), cost_usd=0.0)
         self._record(ctx, result, Evidence((), checks), spend, ())
@@ -211,45 +198,36 @@ class Runner:
         spend: Spend,
         rejections: tuple[str, ...],
     ) -> None:
-        progress, instruction = self.progress, ctx.instruction
-        progress.hold_head()  # a check's command may have moved it
+        run, instruction = self.run, ctx.instruction
+        run.hold_head()  # a check's command may have moved it
         if result.effect:
             result.effect()
-        line = progress.line()
-        record = lines.step_record(line, instruction, result, evidence, spend, rejections)
+        record = records.step_record(run.line(), instruction, result, evidence, spend, rejections)
         for decision in result.decisions:
             ctx.notebook.add("decision", decision)
-        notes = progress.with_notes(ctx.notebook)
-        sha = progress.accept(record, {**result.artifacts, **notes})
+        sha = run.accept(record, {**result.artifacts, **run.with_notes(ctx.notebook)})
         ctx.memory.finished(record, assignment(ctx), ctx.notebook.settled)
-        self.setting.observe(lines.ended(record, instruction, sha))
-        if result.told:
-            self.setting.observe(result.told(record))
+        run.observe(records.ended(record, instruction, sha))
+        if result.event:
+            run.observe(result.event(record))
 
-    def _fail(self, ctx: StepContext, done: Performed) -> None:
+    def _fail(self, ctx: StepContext, outcome: Outcome) -> None:
         """Journal an attempt that was not accepted; its work goes into a patch."""
-        progress, instruction, outcome = self.progress, ctx.instruction, done.outcome
-        progress.hold_head()
-        run, name = self.setting.options.run, _ref_name(instruction)
-        kept = salvage(
-            self.setting.project, self.setting.repository, instruction.id, f"{run}/{name}"
-        )
-        entry = lines.attempt(
-            progress.line(), instruction, outcome.reason, outcome.detail, kept, outcome.spend
+        run, instruction = self.run, ctx.instruction
+        run.hold_head()
+        pin = f"{run.options.run}/{step_slug(instruction.id)}-attempt-{instruction.attempt}"
+        kept = salvage(run.project, run.repository, instruction.id, pin)
+        entry = records.attempt(
+            run.line(), instruction, outcome.reason, outcome.detail, kept, outcome.spend
         )
         ctx.notebook.failed(entry)
-        progress.accept(entry, progress.with_notes(ctx.notebook))
+        run.accept(entry, run.with_notes(ctx.notebook))
         ctx.memory.finished(entry, assignment(ctx), ctx.notebook.settled)
-        why = lines.one_line(outcome.detail)
-        self.setting.observe(
-            AttemptFailed(instruction.id, instruction.attempt, outcome.reason, why, kept)
-        )
-
-    def _intend(self, ctx: StepContext, what: str) -> None:
-        self.progress.accept(lines.intent(self.progress.line(), ctx.instruction, what), {})
+        why = records.one_line(outcome.detail)
+        run.observe(AttemptFailed(instruction.id, instruction.attempt, outcome.reason, why, kept))
 
     def _pause(self, reason: str) -> Ended:
-        limits, spent = self.setting.options.limits, self.setting.ledger.total.usd
+        limits, spent = self.run.options.limits, self.run.ledger.total.usd
         words = {
             "budget": f"${spent:.2f} of ${limits.max_usd:g} are spent and another call could cost "
             f"more than is left; `foundry resume --max-usd {limits.max_usd * 2:g}` goes on",
@@ -260,22 +238,16 @@ class Runner:
 
     def _leaves(self, phase: str) -> bool:
         """Whether a phase that the person wants to look at has just ended."""
-        if phase not in self.setting.options.pause_after:
+        if phase not in self.run.options.pause_after:
             return False
-        coming = due(self.setting.workflow, self.progress.cursor._replace(attempts=0))
+        coming = due(self.run.workflow, self.run.cursor._replace(attempts=0))
         return isinstance(coming, Instruction) and coming.phase != phase
-
-
-def _ref_name(instruction: Instruction) -> str:
-    """Where the work of a failed attempt is kept: `iterations-2-work-attempt-1`."""
-    step = instruction.id.replace("]", "").translate(str.maketrans("/[", "--"))
-    return f"{step}-attempt-{instruction.attempt}"
 
 
 def _why(blocked: Blocked) -> str:
     """Why a run can't go on, and what mends it."""
     if blocked.code == "attempts":
-        return f"{blocked.step} failed {blocked.tries} times: {lines.one_line(blocked.reason)}"
+        return f"{blocked.step} failed {blocked.tries} times: {records.one_line(blocked.reason)}"
     mend = "`foundry resume --set NAME=JSON` gives the run what is missing"
     return ". ".join(part for part in (blocked.reason, mend, blocked.hint) if part)
 

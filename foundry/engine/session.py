@@ -3,7 +3,7 @@
 import shutil
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import RLock
 from typing import Any
@@ -13,33 +13,31 @@ from foundry.context.overview.document import refresh
 from foundry.engine import workspace
 from foundry.engine.accept import begin
 from foundry.engine.announce import banner, ending
-from foundry.engine.deploy import Ask
-from foundry.engine.pinned_workflow import Chosen, choose, keep
+from foundry.engine.notify import notify
+from foundry.engine.pinned_workflow import PinnedWorkflow, choose, keep, roles, with_checks
 from foundry.engine.recover import Recovered, recover
 from foundry.engine.reopen import Found, rebuilt, reopen, taken_up
-from foundry.engine.run import Setting
-from foundry.engine.run_memory import Memories
+from foundry.engine.run import Run
+from foundry.engine.run_memory import RunMemory
 from foundry.engine.runner import Ended, Runner
 from foundry.engine.scratch_worktree import cleared
-from foundry.engine.steps import roles, with_checks
+from foundry.engine.step_context import Ask
 from foundry.errors import InputError
 from foundry.files import atomic_write
-from foundry.model.pool import ModelPool
+from foundry.model.pool import ModelPool, usable
 from foundry.model.retry import RetryNotice
 from foundry.model.tokens import estimate
 from foundry.permission.approvals import Approve, forget_question, nobody
 from foundry.permission.policy import load_policy
-from foundry.sandbox.process import ProcessSandbox
+from foundry.sandbox.base import SANDBOXES
 from foundry.schema.base import Json, now
 from foundry.schema.events import Given, Note, Observer, Waiting
 from foundry.schema.journal import Entry, Start, Stop
 from foundry.schema.messages import text_block
-from foundry.schema.permission import Mode, Rule
-from foundry.schema.run import Limits, RunOptions, Status
-from foundry.schema.work import variable_problems
+from foundry.schema.run import RunOptions, Status
+from foundry.schema.variables import variable_problems
 from foundry.schema.workflow import Workflow
-from foundry.store import journal, runs
-from foundry.store import session_log as sessionlog
+from foundry.store import journal, runs, session_log
 from foundry.store.ledger import Ledger
 from foundry.store.lock import locked
 from foundry.store.patterns.library import Library
@@ -49,36 +47,8 @@ from foundry.workflow.load import fingerprint
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
-    """What a person asks for. `checks` are commands of their own that have to hold at the end."""
-
-    spec: str
-    folder: Path | None = None
-    model: str = ""
-    models: Mapping[str, str] = field(default_factory=dict)
-    base_url: str = ""
-    limits: Limits = field(default_factory=Limits)
-    pause_after: tuple[str, ...] = ()
-    skip: tuple[str, ...] = ()
-    deploy: bool = False
-    yes: bool = False
-    chosen: Chosen = field(default_factory=choose)
-    context: Mapping[str, Json] = field(default_factory=dict)
-    checks: tuple[str, ...] = ()
-    permission: Mode | None = None
-    rules: tuple[Rule, ...] = ()
-    identity: tuple[str, str] | None = None
-    own: Mapping[str, Json] = field(default_factory=dict)
-    """Variables of the harness itself that the run begins with."""
-    branch: str = ""
-    """The branch to work on; without one it is named after the run."""
-    patient: bool = False
-    """Wait for a model's server as long as the run may take."""
-
-
-@dataclass(frozen=True, slots=True)
-class Watch:
-    """Who looks on: an observer, the model's words as they stream, and someone to ask."""
+class RunObserver:
+    """Who looks on: hears events and the model's words as they stream, and can be asked."""
 
     observe: Observer
     on_text: Callable[[str], None] | None = None
@@ -86,95 +56,116 @@ class Watch:
     approve: Approve = nobody
 
 
-def build(wish: Wish, watch: Watch) -> Ended:
-    """Start a run and work on it until it ends or pauses."""
-    chosen, spec = wish.chosen, workspace.check_spec(wish.spec)
-    if wish.checks:
-        chosen = replace(chosen, workflow=with_checks(chosen.workflow))
-    workflow = chosen.workflow
-    check_phases(workflow, wish.skip, wish.pause_after)
-    check_roles(workflow, wish.models)
-    check_variables(wish.context)
-    load_policy(wish.permission, wish.rules)
+def build(
+    options: RunOptions,
+    observer: RunObserver,
+    *,
+    workflow: PinnedWorkflow | None = None,
+    own: Mapping[str, Json] | None = None,
+) -> Ended:
+    """Start a run and work on it until it ends or pauses.
+
+    `workflow` takes the place of the one that the options name; `own` are variables of the harness
+    itself that the run begins with. Raises InputError, ProjectError and WorkflowError for what
+    can't be begun, before anything is written.
+    """
+    spec = workspace.check_spec(options.spec)
+    pinned = workflow or choose(options.workflow)
+    if options.checks:
+        pinned = replace(pinned, workflow=with_checks(pinned.workflow))
+    check_phases(pinned.workflow, options.skip, options.pause_after)
+    options = checked(options, pinned.workflow)
+    check_variables(options.variables)
     at = now()
     run = workspace.new_run_id(at)
-    folder = wish.folder or workspace.default_folder(spec, Path.cwd())
-    place = workspace.prepare(folder, run, wish.identity, wish.branch)
-    project = place.project
-    options = RunOptions(
-        run=run,
-        root=str(project.root),
-        model=wish.model,
-        models=dict(wish.models),
-        base_url=wish.base_url,
-        limits=wish.limits,
-        pause_after=wish.pause_after,
-        yes=wish.yes,
-        permission=wish.permission,
-        rules=wish.rules,
-        patient=wish.patient,
-    )
+    folder = options.folder or workspace.default_folder(spec, Path.cwd())
+    site = workspace.prepare(folder, run, options.identity, options.branch)
+    project = site.project
+    options = options.model_copy(update={"run": run, "root": str(project.root)})
     runs.save(options)
-    keep(run, chosen)
+    keep(run, pinned)
     with locked(project):
-        repository = workspace.guarded(project, run, watch.observe)
+        repository = workspace.guarded(project, run, observer.observe)
         _clear(project)
-        if place.existing:
+        if site.existing:
             refresh(project.root)
+        context = {"existing": site.existing, "deploy": options.deploy}
         start = Start(
             seq=1,
             at=at,
             run=run,
             spec=spec,
-            workflow=workflow.id,
-            workflow_hash=fingerprint(workflow),
-            context={**wish.context, **wish.own, "existing": place.existing, "deploy": wish.deploy},
-            skip=wish.skip,
-            base=place.base,
-            branch=place.branch,
-            checks=wish.checks,
+            workflow=pinned.workflow.id,
+            workflow_hash=fingerprint(pinned.workflow),
+            context={**options.variables, **(own or {}), **context},
+            skip=options.skip,
+            base=site.base,
+            branch=site.branch,
+            checks=options.checks,
         )
         begin(project, repository, start)
-        found = Found(project, repository, Recovered((start,)), options, chosen)
-        return _work(found, watch, resumed=False)
+        found = Found(project, repository, Recovered((start,)), options, pinned)
+        return _work(found, observer, resumed=False)
 
 
 def resume(
     folder: Path,
     change: Callable[[RunOptions], RunOptions],
-    watch: Watch,
+    observer: RunObserver,
     given: Mapping[str, Json] | None = None,
     own: Callable[[tuple[Entry, ...]], Mapping[str, Json]] = lambda _entries: {},
 ) -> Ended:
     """Take a run up again where its journal ends.
 
     `change` adjusts the kept options; `given` are variables that the person sets. `own` says which
-    of the harness are set with them, from the journal as it is once it was recovered.
+    of the harness are set with them, from the journal as it is once it was recovered. Raises
+    ProjectError where there is no run, JournalError where what is on disk does not hang together.
     """
     project = workspace.find(folder)
     check_variables(given or {})
 
-    def checked(kept: RunOptions, workflow: Workflow) -> RunOptions:
+    def change_checked(kept: RunOptions, workflow: Workflow) -> RunOptions:
         options = change(kept)
         check_phases(workflow, (), options.pause_after)
-        check_roles(workflow, options.models)
-        load_policy(options.permission, options.rules)
+        options = checked(options, workflow)
         if (options.permission, options.rules) != (kept.permission, kept.rules):
             forget_question(kept.run)
         return options
 
     with locked(project):
-        found = reopen(project, checked, watch.observe)
+        found = reopen(project, change_checked, observer.observe)
         last = found.recovered.entries[-1]
         if isinstance(last, Stop) and last.status.over:
-            watch.observe(Note("this run is over: there is nothing to go on with"))
-            return _told_again(found, watch, Ended(last.status, last.reason))
+            observer.observe(Note("this run is over: there is nothing to go on with"))
+            return _tell_again(found, observer, Ended(last.status, last.reason))
         for name in rebuilt(found):
-            watch.observe(Note(f"{name} was changed or damaged: it is rebuilt from the journal"))
-        told = {**(given or {}), **own(found.recovered.entries)}
-        found = taken_up(found, told)
+            note = f"{name} was changed or damaged: it is rebuilt from the journal"
+            observer.observe(Note(note))
+        found = taken_up(found, {**(given or {}), **own(found.recovered.entries)})
         runs.save(found.options)
-        return _work(found, watch, resumed=True)
+        return _work(found, observer, resumed=True)
+
+
+def checked(options: RunOptions, workflow: Workflow) -> RunOptions:
+    """Options that this machine can run with, its models' names as they are kept.
+
+    Raises InputError for a role, a model or a rule, PluginError for a sandbox that does not exist.
+    """
+    known = roles(workflow)
+    for role in options.models:
+        if role.partition(":")[0] not in known:
+            raise InputError(
+                f"there is no role {role!r} for --model-for", hint=f"Roles are {', '.join(known)}"
+            )
+    load_policy(options.permission, options.rules)
+    SANDBOXES.get(options.sandbox)
+    url = options.base_url
+    return options.model_copy(
+        update={
+            "model": usable(options.model, url) if options.model else "",
+            "models": {role: usable(name, url) for role, name in options.models.items()},
+        }
+    )
 
 
 def check_phases(workflow: Workflow, skip: tuple[str, ...], pause_after: tuple[str, ...]) -> None:
@@ -189,45 +180,37 @@ def check_phases(workflow: Workflow, skip: tuple[str, ...], pause_after: tuple[s
             raise InputError(f"the phase {phase!r} can't be skipped: later ones need its result")
 
 
-def check_roles(workflow: Workflow, models: Mapping[str, str]) -> None:
-    """Raise InputError for a role that no step of the workflow has."""
-    known = roles(workflow)
-    for role in models:
-        if role.partition(":")[0] not in known:
-            raise InputError(
-                f"there is no role {role!r} for --model-for", hint=f"Roles are {', '.join(known)}"
-            )
-
-
 def check_variables(context: Mapping[str, Json]) -> None:
     """Raise InputError for variables that a person may not set."""
     if problems := variable_problems(dict(context)):
         raise InputError(f"these variables can't be set: {'; '.join(problems)}")
 
 
-def _work(found: Found, watch: Watch, *, resumed: bool) -> Ended:
+def _work(found: Found, observer: RunObserver, *, resumed: bool) -> Ended:
     project, options, begun = found.project, found.options, time.monotonic()
-    log_path = sessionlog.path_for(project.logs, now())
-    alone = RLock()  # conversations side by side tell of themselves one after the other
+    log_path = session_log.path_for(project.logs, now())
+    one_at_a_time = RLock()  # conversations side by side tell of themselves one after the other
     with SessionLog(log_path) as log:
 
         def observe(event: Any) -> None:
-            with alone:
+            with one_at_a_time:
                 log(event)
-                watch.observe(event)
+                observer.observe(event)
 
         def waiting(notice: RetryNotice) -> None:
             observe(Waiting(notice.reason, notice.wait, notice.attempt))
 
         patience = options.limits.max_hours * 3600 if options.patient else 0.0
         with ModelPool(options.base_url, on_retry=waiting, patience=patience) as pool:
-            setting = _setting(found, pool, replace(watch, observe=observe))
-            observe(banner(setting, log_path, resumed=resumed))
+            run = _run(found, pool, replace(observer, observe=observe))
+            observe(banner(run, log_path, resumed=resumed))
             observe(_spec(found.recovered.entries))
-            with setting.memory as memory:
+            with run.memory as memory:
                 memory.catch_up(found.recovered.entries)
-                ended, runner = _run(setting, found)
-        observe(ending(runner, ended, time.monotonic() - begun))
+                ended, run = _advance(run)
+        last = ending(run, ended, time.monotonic() - begun)
+        observe(last)
+    notify(last, observer.observe)
     return ended
 
 
@@ -237,50 +220,51 @@ def _spec(entries: tuple[Entry, ...]) -> Given:
     return Given("", "", "spec", spec, estimate([text_block(spec)]))
 
 
-def _setting(found: Found, pool: ModelPool, watch: Watch) -> Setting:
+def _run(found: Found, pool: ModelPool, observer: RunObserver) -> Run:
     project, options = found.project, found.options
-    return Setting(
+    return Run(
         project=project,
         repository=found.repository,
-        workflow=found.chosen.workflow,
+        workflow=found.pinned.workflow,
         options=options,
+        journal=found.recovered.entries,
         model=lambda role: pool.model(options.model_for(role)),
-        sandbox=ProcessSandbox(runs.running_command(options.run)),
+        sandbox=SANDBOXES.get(options.sandbox)(runs.running_command(options.run)),
         library=Library(home(), resources("patterns")),
-        observe=watch.observe,
-        ask=watch.ask,
         ledger=Ledger(runs.ledger_path(options.run)),
-        memory=Memories(project, options.run, watch.observe),
-        deadline=time.monotonic() + options.limits.max_hours * 3600,
-        templates=found.chosen.folder,
-        on_text=watch.on_text,
+        memory=RunMemory(project, options.run, observer.observe),
         policy=load_policy(options.permission, options.rules),
-        approve=watch.approve,
+        deadline=time.monotonic() + options.limits.max_hours * 3600,
+        observe=observer.observe,
+        ask=observer.ask,
+        approve=observer.approve,
+        on_text=observer.on_text,
+        templates=found.pinned.folder,
     )
 
 
-def _told_again(found: Found, watch: Watch, ended: Ended) -> Ended:
+def _tell_again(found: Found, observer: RunObserver, ended: Ended) -> Ended:
     """Tell how a run ended that is over."""
     with ModelPool() as pool:
-        runner = Runner(_setting(found, pool, watch), found.recovered.entries)
-        watch.observe(ending(runner, ended, 0.0))
+        observer.observe(ending(_run(found, pool, observer), ended, 0.0))
     return ended
 
 
-def _run(setting: Setting, found: Found) -> tuple[Ended, Runner]:
-    runner = Runner(setting, found.recovered.entries)
+def _advance(run: Run) -> tuple[Ended, Run]:
+    """How the run ended or paused, and the run as it is then."""
     try:
-        return runner.run(), runner
+        return Runner(run).work(), run
     except KeyboardInterrupt:
         # Whatever was cut off, the journal and HEAD tell; what memory holds may be ahead of them.
-        recovered = recover(setting.project, setting.repository, setting.options.run)
-        for kept in cleared(setting.project, setting.repository, setting.options.run):
-            setting.observe(Note(f"work beside the run's own is kept in {kept}"))
-        runner = Runner(setting, recovered.entries)
+        recovered = recover(run.project, run.repository, run.options.run)
+        for kept in cleared(run.project, run.repository, run.options.run):
+            run.observe(Note(f"work beside the run's own is kept in {kept}"))
+        run = replace(run, journal=recovered.entries)
         last = recovered.entries[-1]
         if isinstance(last, Stop):  # the run had ended: only the push of its last commits is cut
-            return Ended(last.status, last.reason), runner
-        return runner.stop(Ended(Status.INTERRUPTED, "stopped by Ctrl-C or a signal")), runner
+            return Ended(last.status, last.reason), run
+        stopped = Ended(Status.INTERRUPTED, "stopped by Ctrl-C or a signal")
+        return Runner(run).stop(stopped), run
 
 
 def _clear(project: Project) -> None:

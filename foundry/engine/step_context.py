@@ -1,52 +1,81 @@
-"""What a step has before it: the project, the run so far, and the means to look and to check."""
+"""One step's view of its run: the project, the run so far, and what the step may use."""
 
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from math import inf
 from pathlib import Path
 from typing import Any
 
 from foundry.engine.notes import Notebook
-from foundry.engine.run_memory import Memories
+from foundry.engine.run_memory import RunMemory
 from foundry.errors import ArtifactError, WorkflowError
+from foundry.model.base import Model
+from foundry.permission.approvals import Approve
 from foundry.sandbox.base import Sandbox
 from foundry.schema.base import now
 from foundry.schema.command import CheckResult, CommandLimits
 from foundry.schema.events import CheckRan, Observer
 from foundry.schema.journal import Attempt, Entry, Start, StepRecord
+from foundry.schema.permission import Policy
 from foundry.schema.plan import Task
 from foundry.schema.workflow import Workflow
 from foundry.store import runs
 from foundry.store.artifacts import read_plan
 from foundry.store.git.repository import Repository
 from foundry.store.git.trees import remove_tree
+from foundry.store.ledger import Ledger
 from foundry.store.patterns.library import Library
 from foundry.store.project import FOLDER, TASKS, Project
 from foundry.workflow.cursor import Instruction
 
 DOCUMENTATION = (".md", ".rst", ".adoc")  # not .txt: requirements.txt is part of the project
 
+Ask = Callable[[str], bool | None]
+"""Asks the person a question; None when nobody is there to answer."""
+
 
 @dataclass(frozen=True)
 class StepContext:
-    """Everything that briefing, gates and contracts of one step may use."""
+    """Everything that the prompt, the gate and the result of one step may use.
+
+    Made from the run for every step (Run.step_context); conversations side by side have one each.
+    """
 
     project: Project
     repository: Repository
-    sandbox: Sandbox
-    library: Library
     workflow: Workflow
     instruction: Instruction
     journal: tuple[Entry, ...]
-    observe: Observer
-    hold_head: Callable[[], None]
+    """The run so far: its first line, then every accepted step, attempt, pause and resume."""
+    sandbox: Sandbox
+    library: Library
+    memory: RunMemory
     notebook: Notebook
-    memory: Memories
+    """Takes the session notes of this step."""
+    ledger: Ledger
+    """Counts the run's money."""
+    model: Callable[[str], Model]
+    """The model of a role."""
+    max_usd: float
+    deadline: float
+    """When this invocation ends, by the monotonic clock."""
+    policy: Policy
+    """What a person allows the model to do; `approve` asks them where it says so."""
+    approve: Approve
+    observe: Observer
+    """Hears every event."""
+    ask: Ask
+    intend: Callable[[str], None]
+    """Journals what can't be undone before it is done."""
+    hold_head: Callable[[], None]
+    """Takes back what commands did to HEAD."""
     templates: Path | None = None
+    """Where the workflow's own templates are; None for one that ships with Foundry."""
     warnings: tuple[str, ...] = ()
-    deadline: float = inf
+    on_text: Callable[[str], None] | None = None
+    conversation: str = ""
+    """The id of the step's conversation, once it has one."""
     now: Callable[[], datetime] = now
 
     @property
@@ -75,7 +104,10 @@ class StepContext:
         return self.instruction.number or 1
 
     def task(self) -> Task:
-        """The task of this Builder step as tasks.json has it now."""
+        """The task of this step of a loop over tasks.json, as the file has it now.
+
+        Raises WorkflowError outside such a loop, ArtifactError where the task is gone.
+        """
         due = self.context.get("task")
         task_id = due.get("id") if isinstance(due, dict) else None
         if task_id is None:
@@ -96,13 +128,17 @@ class StepContext:
         """The newest record of a step, whatever its iteration."""
         return next((r for r in reversed(self.records) if r.step.split("/")[-1] == step), None)
 
-    def limits(self, seconds: float) -> CommandLimits:
+    def usd_left(self) -> float:
+        """US dollars that may still be spent."""
+        return self.max_usd - self.ledger.total.usd
+
+    def command_limits(self, seconds: float) -> CommandLimits:
         """The limits of a command of the harness: `seconds`, or what the run has left."""
         left = min(seconds, max(1.0, self.deadline - time.monotonic()))
         return CommandLimits(wall_seconds=left, idle_seconds=left)
 
-    def told(self, result: CheckResult) -> CheckResult:
-        """Tell whoever watches of a check, and give it back."""
+    def observed(self, result: CheckResult) -> CheckResult:
+        """Tell observers of a check that ran, and give it back."""
         self.observe(
             CheckRan(
                 step=self.instruction.id,

@@ -6,8 +6,8 @@ from datetime import datetime
 from functools import reduce
 from typing import Any, Literal
 
-from foundry.engine.steps import task_step
-from foundry.engine.verdict import last_checks, last_tests, verdict
+from foundry.engine.step_kind import task_step
+from foundry.engine.verdict import last_checks, last_tests
 from foundry.schema.command import CheckResult, TestCounts
 from foundry.schema.journal import Attempt, Entry, Start, StepRecord, Thought
 from foundry.schema.messages import Usage
@@ -60,11 +60,6 @@ class Facts:
         return [entry for entry in self.journal if isinstance(entry, StepRecord | Attempt)]
 
 
-def final_status(facts: Facts) -> tuple[Status, str]:
-    """How a run that went through all its steps ends."""
-    return verdict(facts.workflow, facts.journal, facts.cursor.warnings)
-
-
 def session_summary(facts: Facts, status: Status, reason: str, ended: datetime) -> SessionSummary:
     """The summary of a run as it stands."""
     context, start, spent = facts.cursor.context, facts.start, facts.spent
@@ -112,7 +107,7 @@ def evidence(facts: Facts, status: Status) -> Evidence:
     held = bool(checks) and all(check.holds for check in checks)
     shas = _shas(facts.commits)
     done = {task["id"]: record for task, record in _built(facts)}
-    docs = [check for record in facts.records if record.step == "docs" for check in record.checks]
+    docs = [each for record in facts.records for each in record.checks if each.kind == "docs"]
     requirements = []
     for requirement in facts.plan.requirements if facts.plan else ():
         criteria = tuple(

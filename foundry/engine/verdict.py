@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from foundry.engine.step_context import is_documentation, own_files
-from foundry.engine.steps import has_checks
+from foundry.engine.step_kind import has_checks
 from foundry.schema.command import CheckResult
 from foundry.schema.journal import Entry, Resume, StepRecord
 from foundry.schema.run import Status

@@ -1,4 +1,4 @@
-"""What Scout and Architect leave on disk: checks.json and tasks.json, and their submissions.
+"""What Scout and Architect leave on disk: checks.json and tasks.json.
 
 People may edit both files between phases, so every read validates them again.
 """
@@ -39,34 +39,6 @@ class Checks(Value):
     test: tuple[Check, ...] = Field((), description="commands that test it")
     lint: tuple[Check, ...] = Field((), description="commands that check style and types")
     run: tuple[Check, ...] = Field((), description="commands that show it running, and end")
-
-
-class Risk(Value):
-    """Something that may go wrong."""
-
-    risk: str
-    mitigation: str
-
-
-class Question(Value):
-    """Something that the spec leaves open, and what is assumed."""
-
-    question: str
-    assumption: str
-
-
-class ScoutSubmission(Value):
-    """What Scout found out."""
-
-    summary: str = Field(min_length=1, description="what is to be built, in a few sentences")
-    project_type: str = Field(min_length=1, description="for example cli, web-api, library, game")
-    tech_stack: tuple[str, ...] = Field(min_length=1, description="languages and libraries")
-    size: Size = Field(description="small: up to 6 tasks; medium: up to 20; large: more")
-    findings: tuple[str, ...] = Field((), description="facts that later phases need")
-    conventions: tuple[str, ...] = Field((), description="rules that the code here follows")
-    risks: tuple[Risk, ...] = ()
-    questions: tuple[Question, ...] = ()
-    commands: Checks = Field(description="becomes checks.json")
 
 
 class Requirement(Value):
@@ -142,14 +114,6 @@ class Plan(Value):
     def task(self, task_id: str) -> Task | None:
         """The task with this id, if it is still in the plan."""
         return next((task for task in self.tasks if task.id == task_id), None)
-
-
-class ArchitectSubmission(Value):
-    """The design and the plan; becomes architecture.md and tasks.json."""
-
-    overview: str = Field(min_length=1, description="the design as a whole; Markdown")
-    decisions: tuple[str, ...] = Field((), description="what was decided, and why")
-    plan: Plan
 
 
 def _duplicates(plan: Plan) -> list[str]:

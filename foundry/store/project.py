@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+from foundry.schema.journal import step_slug
+
 FOLDER = ".context-foundry"
 
 LOCAL = "local"
@@ -82,3 +84,8 @@ def results_name(iteration: int) -> str:
 def fixes_name(iteration: int) -> str:
     """The fix plan that follows a test iteration, from 1."""
     return f"fixes-iteration-{iteration}.md"
+
+
+def output_name(step: str) -> str:
+    """What a step was asked to produce: `outputs/loop/2/step.md` of `loop[2]/step`."""
+    return f"outputs/{step_slug(step, '/')}.md"

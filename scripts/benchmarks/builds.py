@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from foundry.engine.runner import Ended
-from foundry.engine.session import Watch, Wish, build
+from foundry.engine.session import RunObserver, build
 from foundry.model.rehearsal.script import Turn, call, say, turn
 from foundry.model.rehearsal.server import Recorded, RehearsalServer
 from foundry.schema.events import Event
-from foundry.schema.run import Limits
+from foundry.schema.run import Limits, RunOptions
 from foundry.schema.summary import SessionSummary
 from tests.support.rehearsals import SPEC, SmallBuild, run, submit
 
@@ -69,16 +69,15 @@ def run_build(
         if prepare:
             prepare(root)
         os.environ.setdefault("GIT_AUTHOR_NAME", "Bench")
-        wish = Wish(
+        options = RunOptions(
             spec=SPEC,
             folder=root,
             model="claude-sonnet-5-5",
-            models={},
             base_url=server.url,
             limits=Limits(max_usd=10_000),
             identity=("Bench", "bench@foundry.invalid"),
         )
-        ended = build(wish, Watch(observe or (lambda _event: None)))
+        ended = build(options, RunObserver(observe or (lambda _event: None)))
         (summary,) = Path(folder).glob("**/.context-foundry/session-summary.json")
         read = SessionSummary.model_validate_json(summary.read_text())
         return Built(ended, read, server.requests)

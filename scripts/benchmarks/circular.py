@@ -16,7 +16,7 @@ import re
 import subprocess
 import tempfile
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -24,10 +24,10 @@ from typing import Any
 from foundry.circular.history import states_of
 from foundry.circular.metrics import final_metrics, work
 from foundry.circular.schema import IterationState, IterationStatus
-from foundry.circular.session import CircularOptions, new_run, shaped, start_run
-from foundry.engine.pinned_workflow import Chosen
+from foundry.circular.session import CircularOptions, new_run, shaped
+from foundry.engine.pinned_workflow import PinnedWorkflow
 from foundry.engine.runner import Ended
-from foundry.engine.session import Watch
+from foundry.engine.session import RunObserver, build
 from foundry.engine.workspace import find
 from foundry.model.prices import cost
 from foundry.model.rehearsal.rules import blocks_of
@@ -35,7 +35,7 @@ from foundry.model.rehearsal.script import Turn, call, first_user_text, say, tur
 from foundry.model.rehearsal.server import RehearsalServer
 from foundry.schema.journal import Attempt, StepRecord
 from foundry.schema.messages import Usage
-from foundry.schema.run import Limits, Status
+from foundry.schema.run import Limits, RunOptions, Status
 from foundry.schema.workflow import LoopStep, Workflow
 from foundry.store import journal
 from foundry.workflow.load import builtin
@@ -149,17 +149,19 @@ def _run(kind: str, threshold: float, *, guided: bool = False) -> Run:
         RehearsalServer(partial(remediate, guided=guided), keep=0) as server,
     ):
         root = _planted(Path(folder) / "project")
-        asked = CircularOptions(prompt=TASK, folder=root, checks=(CHECK,), threshold=threshold)
-        wish = replace(
-            new_run(asked),
+        options = RunOptions(
+            folder=root,
+            checks=(CHECK,),
             model=MODEL,
             base_url=server.url,
             limits=Limits(max_usd=10_000),
             identity=("Bench", "bench@foundry.invalid"),
         )
-        if kind == "one":
-            wish = replace(wish, chosen=Chosen(_in_one_thread(threshold)))
-        ended = start_run(wish, Watch(lambda _event: None))
+        run = new_run(CircularOptions(prompt=TASK, threshold=threshold), options)
+        one = PinnedWorkflow(_in_one_thread(threshold))
+        workflow = one if kind == "one" else run.workflow
+        observer = RunObserver(lambda _event: None)
+        ended = build(run.options, observer, workflow=workflow, own=run.own)
         project = find(root)
         entries = journal.read(project.journal)
         spends = [entry.spend for entry in entries if isinstance(entry, StepRecord | Attempt)]

@@ -27,7 +27,7 @@ from foundry.conversation.compaction.tool_calls import blocks_of, words_of
 from foundry.conversation.memory.accumulate import BUDGET, accumulated
 from foundry.conversation.memory.summarise import summary
 from foundry.conversation.memory.turns import facts_of, said, size, turn_snapshot
-from foundry.engine.memory_moments import MAX_TASK
+from foundry.engine.run_memory import MAX_TASK
 from foundry.model.tokens import CHARACTERS_PER_TOKEN, characters
 from foundry.schema.memory import CallMade, ContextSnapshot, Draft, Moment, Touched
 from foundry.schema.messages import Message

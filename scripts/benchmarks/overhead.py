@@ -14,13 +14,13 @@ from typing import Any
 
 import anthropic
 
-from foundry.conversation.brief import Brief, Watchers
+from foundry.conversation.brief import Brief
 from foundry.conversation.budget import Allowance
 from foundry.conversation.loop import converse
+from foundry.engine.steps.summary import SummarySubmission
 from foundry.model.anthropic import AnthropicModel
 from foundry.sandbox.process import ProcessSandbox
 from foundry.schema.messages import text_block
-from foundry.schema.work import SummarySubmission
 from foundry.schema.workflow import Budget
 from foundry.store.ledger import Ledger
 from foundry.store.session_log import SessionLog
@@ -69,15 +69,20 @@ def _harness(model: AnthropicModel, tools: Toolset, root: Path) -> float:
         SessionLog(root / "log.jsonl") as log,
         (root / "transcript.jsonl").open("a") as transcript,
     ):
-        watchers = Watchers(
+        brief = Brief(
+            "bench",
+            "bench",
+            (SYSTEM,),
+            (OPENING,),
+            tools,
+            model,
+            Allowance(Budget(turns=TURNS), lambda: 1e9, float("inf"), time.monotonic),
             observe=log,
             record=lambda message: print(json.dumps(message), file=transcript),
             spent=lambda usage, usd, _: ledger.record("bench", usage, usd),
         )
-        allowance = Allowance(Budget(turns=TURNS), lambda: 1e9, float("inf"), time.monotonic)
-        brief = Brief("bench", "bench", (SYSTEM,), (OPENING,), tools)
         begun = time.perf_counter()
-        outcome = converse(brief, model, allowance, watchers)
+        outcome = converse(brief)
         seconds = time.perf_counter() - begun
     assert outcome.reason == "turns", outcome
     return seconds / TURNS

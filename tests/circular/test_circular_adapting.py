@@ -96,7 +96,7 @@ def test_models_take_over_when_one_is_stuck(circular: Any) -> None:
                 doubt(3): [done()],
             }
         ),
-        models=("small", "large"),
+        several=("small", "large"),
         prompt="Call new().\n\n- [ ] the calls in `a.py`\n- [ ] the names in `a.py`\n",
         parallel=2,
         limits=Limits(max_usd=50),
@@ -179,7 +179,7 @@ def test_a_prompt_is_refined_only_by_what_was_measured(circular: Any, tmp_path: 
         prompt=str(prompt),
         refine=True,
         adaptive=True,
-        models=("small", "large"),
+        several=("small", "large"),
         models_by="rotate",
         max_iterations=9,
         limits=Limits(max_usd=50),
@@ -224,7 +224,7 @@ def test_wordings_proposed_without_end_keep_no_model_that_is_stuck(circular: Any
             }
         ),
         refine=True,
-        models=("small", "large"),
+        several=("small", "large"),
         limits=Limits(max_usd=50),
     )
     assert run.ended.status is Status.VERIFIED, run.ended

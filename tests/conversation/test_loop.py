@@ -9,10 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from foundry.conversation import loop
-from foundry.conversation.brief import Brief, Outcome, Watchers
+from foundry.conversation.brief import Brief, Outcome
 from foundry.conversation.budget import Allowance
 from foundry.conversation.compaction.summary import HEADINGS
 from foundry.conversation.loop import converse
+from foundry.engine.steps.summary import SummarySubmission
 from foundry.errors import ModelRejected, ToolError
 from foundry.model.anthropic import AnthropicModel
 from foundry.model.rehearsal import faults
@@ -20,7 +21,6 @@ from foundry.model.rehearsal.script import Turn, call, say, turn
 from foundry.model.rehearsal.server import RehearsalServer
 from foundry.schema.events import Compacted, ContextUpdated, ToolRan, TurnEnded
 from foundry.schema.messages import text_block
-from foundry.schema.work import SummarySubmission
 from foundry.schema.workflow import Budget
 from foundry.tools.base import Arguments, Tool, ToolResult, Toolset
 from foundry.tools.submit import submit_tool
@@ -62,8 +62,7 @@ class Stage:
                 MODEL, base_url=self.server.url, retry=FAST, read_timeout=5, window=self.window
             )
             try:
-                watchers = self._watchers()
-                self.outcome = converse(self._brief(), model, Allowance(**limits), watchers)
+                self.outcome = converse(self._brief(model, Allowance(**limits)))
                 return self.outcome
             finally:
                 model.close()
@@ -78,19 +77,19 @@ class Stage:
         assert self.server is not None
         return [each.body for each in self.server.requests]
 
-    def _brief(self) -> Brief:
+    def _brief(self, model: AnthropicModel, allowance: Allowance) -> Brief:
         tools = {
             "note": Tool("note", "Take a note.", Note, self._note),
             "submit": submit_tool(SummarySubmission, lambda _submission: self.problems),
         }
-        return Brief("c1", "it", (text_block("System."),), self.opening, Toolset(tools))
+        return Brief(
+            "c1", "it", (text_block("System."),), self.opening, Toolset(tools), model, allowance,
+            self.events.append, self.recorded.append, lambda _usage, _usd, _why: None,
+        )  # fmt: skip
 
     def _note(self, arguments: Note) -> ToolResult | str:
         self.notes.append(arguments.text)
         return self.answer(arguments.text)
-
-    def _watchers(self) -> Watchers:
-        return Watchers(self.events.append, self.recorded.append, lambda _usage, _usd, _why: None)
 
 
 def note(text: str, *more: Any, **options: Any) -> Turn:

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from foundry.engine.steps.deploy import DeploySubmission
 from foundry.engine.workspace import find
 from foundry.model.rehearsal.script import say, turn
 from foundry.schema.events import Event, Note
 from foundry.schema.journal import Intent, StepRecord, Stop
 from foundry.schema.run import Status
-from foundry.schema.work import DeploySubmission
 from foundry.store import journal
 from foundry.store.git.repository import Repository
 from tests.support.builds import Built, git

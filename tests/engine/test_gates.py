@@ -2,7 +2,7 @@
 
 import pytest
 
-from foundry.engine.gates import shell_blocks
+from foundry.engine.steps.docs import shell_blocks
 from foundry.model.rehearsal.script import Turn, call, turn
 from foundry.schema.run import Status
 from tests.support.asked import requests_of, results

@@ -4,8 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from foundry.engine.notes import Notebook, open_issues
-from foundry.engine.notes_view import for_prompt, session_notes
+from foundry.engine.notes import Notebook, for_prompt, open_issues, session_notes
 from foundry.errors import ToolError
 from foundry.schema.journal import Attempt, SessionNote, StepRecord
 from foundry.store.artifacts import notes_text, read_notes

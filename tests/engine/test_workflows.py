@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from foundry.engine.pinned_workflow import choose, kept
-from foundry.engine.session import Wish
 from foundry.errors import InputError, JournalError, WorkflowError
 from foundry.model.rehearsal.script import SceneScript, say, turn
 from foundry.model.rehearsal.server import RehearsalServer
@@ -34,7 +33,7 @@ def play(build: Any, tmp_path: Path) -> Any:
 
     def run(script: Any, *steps: Any, top: Any = None, **options: Any) -> Built:
         path = saved(tmp_path / "own", *steps, **(top or {}))
-        return build(script, spec=SPEC, chosen=choose(str(path)), **options)
+        return build(script, spec=SPEC, workflow=choose(str(path)), **options)
 
     return run
 
@@ -124,7 +123,7 @@ def test_braces_that_name_nothing_are_prose(play: Any) -> None:
     prompt = "Say {{ missing }} and {{not a name}} and {% if x %} to {{who}}."
     loops = loop("twice", [step("speak", prompt)], type="for", count=2)
     script = plays({f"twice[{n}]/speak": [submit(summary="said")] for n in (1, 2)})
-    built: Built = play(script, loops, context={"who": "Ada"})
+    built: Built = play(script, loops, variables={"who": "Ada"})
     said = "Say {{ missing }} and {{not a name}} and {% if x %} to Ada."
     assert said in told(built, "twice[1]/speak")
     assert said in told(built, "twice[2]/speak")
@@ -255,14 +254,14 @@ def risky() -> SceneScript:
 
 
 def test_a_loop_is_confirmed_when_it_is_entered(play: Any) -> None:
-    built: Built = play(risky(), *RISKY, context={"risk": "high"})
+    built: Built = play(risky(), *RISKY, variables={"risk": "high"})
     assert built.resume().reason.startswith("each[1]/make")
     assert built.resume().status is Status.UNVERIFIED
     assert built.steps == RISKY_STEPS
 
 
 def test_yes_confirms_everything(play: Any) -> None:
-    built: Built = play(risky(), *RISKY, context={"risk": "high"}, yes=True, pause_after=("one",))
+    built: Built = play(risky(), *RISKY, variables={"risk": "high"}, yes=True, pause_after=("one",))
     assert built.resume().status is Status.UNVERIFIED
     assert built.steps == RISKY_STEPS
 
@@ -301,7 +300,7 @@ def test_missing_items_fail_with_what_mends_them(play: Any) -> None:
 def test_a_loop_that_reaches_its_maximum_is_told_everywhere(play: Any) -> None:
     steps = (loop("on", [step("try")], type="while", condition={"var": "more"}, maxIterations=2),)
     script = plays({f"on[{n}]/try": [submit(summary="tried")] for n in (1, 2)})
-    built: Built = play(script, *steps, context={"more": True}, checks=("true",))
+    built: Built = play(script, *steps, variables={"more": True}, checks=("true",))
     warning = "on: maximum iterations (2) reached: the loop was ended"
     assert (built.ended.status, built.ended.reason) == (Status.UNVERIFIED, warning)
     assert notes(built).count(warning) == 1
@@ -327,7 +326,7 @@ def test_a_template_beside_the_document_comes_first(play: Any, tmp_path: Path) -
     own_template(tmp_path / "own", text)
     script = plays({"one": [write("a.txt", "a\n"), submit(summary="changed", change="fix")]})
     built: Built = play(
-        script, step("one", template="mine.md.j2", contract="fix"), context={"who": "Ada"}
+        script, step("one", template="mine.md.j2", contract="fix"), variables={"who": "Ada"}
     )
     assert "Mine, for Ada: Do it." in told(built, "one")
     assert "How I do it." in told(built, "one")
@@ -608,7 +607,7 @@ def test_a_variable_that_is_none_is_refused(play: Any, tmp_path: Path, given: st
 
 
 def test_a_wish_without_a_workflow_is_a_build() -> None:
-    assert Wish("a").chosen.workflow.id == "build"
+    assert choose().workflow.id == "build"
 
 
 # -- the shipped circular workflow -----------------------------------------------------------
@@ -627,7 +626,7 @@ def test_circular_ends_when_a_second_thread_agrees(build: Any) -> None:
             "iterations[3]/doubt": [done],
         }
     )
-    built: Built = build(script, spec=SPEC, chosen=choose("circular"), checks=("test -f c.txt",))
+    built: Built = build(script, spec=SPEC, workflow=choose("circular"), checks=("test -f c.txt",))
     assert built.ended.status is Status.VERIFIED
     steps = [entry.step for entry in built.journal if isinstance(entry, StepRecord)]
     assert [step for step in steps if not step.endswith("/measure")] == [

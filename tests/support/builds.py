@@ -85,8 +85,11 @@ def patient(retry: RetryPolicy, read_timeout: float) -> Iterator[None]:
         session.ModelPool = kept  # type: ignore[misc]
 
 
-def wish(server: RehearsalServer, folder: Path, **options: Any) -> session.Wish:
-    """What a person would have asked for; `options` replace fields of the Wish."""
+OF_BUILD = ("workflow", "own")
+
+
+def asked(server: RehearsalServer, folder: Path, **options: Any) -> RunOptions:
+    """What a person would have asked for; `options` replace fields of RunOptions."""
     given: dict[str, Any] = {
         "spec": SPEC,
         "folder": folder,
@@ -96,7 +99,7 @@ def wish(server: RehearsalServer, folder: Path, **options: Any) -> session.Wish:
         "limits": Limits(),
         **options,
     }
-    return session.Wish(**given)
+    return RunOptions(**given)
 
 
 @dataclass
@@ -123,14 +126,16 @@ class Built:
         read_timeout: float = 5,
         **options: Any,
     ) -> "Built":
-        """Build; `options` are fields of the Wish, `observe` hears every event as it happens.
+        """Build; `options` are fields of RunOptions, or what session.build takes beside
+        them; `observe` hears every event as it happens.
 
         FoundryErrors pass through, KeyboardInterrupt ends the run as it does on a terminal.
         """
         events: list[Event] = []
-        watch = session.Watch(_both(events, observe), ask=ask, approve=approve)
+        observer = session.RunObserver(_both(events, observe), ask=ask, approve=approve)
+        more = {name: options.pop(name) for name in OF_BUILD if name in options}
         with patient(retry, read_timeout):
-            ended = session.build(wish(server, folder, **options), watch)
+            ended = session.build(asked(server, folder, **options), observer, **more)
         return cls(ended, server, folder, events, retry, read_timeout)
 
     def resume(
@@ -146,7 +151,7 @@ class Built:
 
         `given` are the variables of `--set`.
         """
-        watch = session.Watch(_both(self.events, observe), ask=ask, approve=approve)
+        observer = session.RunObserver(_both(self.events, observe), ask=ask, approve=approve)
 
         def change(kept: RunOptions) -> RunOptions:
             return kept.model_copy(
@@ -154,7 +159,7 @@ class Built:
             )
 
         with patient(self.retry, self.read_timeout):
-            self.ended = session.resume(self.folder, change, watch, given)
+            self.ended = session.resume(self.folder, change, observer, given)
         return self.ended
 
     @property

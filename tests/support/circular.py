@@ -6,10 +6,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from foundry.circular.assignment import models_in_turn
 from foundry.circular.history import states_of
 from foundry.circular.schema import IterationState
-from foundry.circular.session import CircularOptions, new_run, resume_run, start_run
-from foundry.engine.session import Watch
+from foundry.circular.session import CircularOptions, resume_run, start_run
+from foundry.engine.session import RunObserver
 from foundry.model.rehearsal.script import SceneScript, Turn, call, turn
 from foundry.schema.events import Event
 from foundry.schema.run import RunOptions
@@ -63,7 +64,7 @@ class Circular(Built):
         checks: Sequence[str] = (CHECK,),
         **options: Any,
     ) -> "Circular":
-        """`options` are fields of CircularOptions or of the Wish."""
+        """`options` are fields of CircularOptions or of RunOptions."""
         events: list[Event] = []
 
         def hear(event: Event) -> None:
@@ -71,13 +72,16 @@ class Circular(Built):
             observe(event)
 
         names = set(CircularOptions.__dataclass_fields__) & set(options)
-        asked = {name: options.pop(name) for name in names}
-        wish = new_run(CircularOptions(prompt=prompt, folder=folder, checks=tuple(checks), **asked))
-        from dataclasses import replace
-
-        wish = replace(wish, model=MODEL, base_url=server.url, **options)
+        own = {name: options.pop(name) for name in names}
+        if several := own.get("several", ()):
+            options["models"] = {**models_in_turn(several), **options.get("models", {})}
+        given = {"model": MODEL, "base_url": server.url, "checks": tuple(checks), **options}
         with patient(FAST, 5):
-            ended = start_run(wish, Watch(hear, ask=ask))
+            ended = start_run(
+                CircularOptions(prompt=prompt, **own),
+                RunOptions(folder=folder, **given),
+                RunObserver(hear, ask=ask),
+            )
         return cls(ended, server, folder, events)
 
     def go_on(
@@ -93,8 +97,8 @@ class Circular(Built):
             return kept.model_copy(update={"base_url": self.server.url, **changes})
 
         with patient(FAST, 5):
-            watch = Watch(self.events.append, ask=ask)
-            self.ended = resume_run(self.folder, change, watch, {}, accept=accept)
+            observer = RunObserver(self.events.append, ask=ask)
+            self.ended = resume_run(self.folder, change, observer, {}, accept=accept)
         return self.ended
 
     @property

@@ -4,16 +4,17 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from foundry.conversation.brief import Brief, Outcome, TurnDone, Watchers
+from foundry.conversation.brief import Brief, Outcome, TurnDone
 from foundry.conversation.budget import Allowance
 from foundry.conversation.loop import converse
+from foundry.engine.steps.summary import SummarySubmission
 from foundry.model.anthropic import AnthropicModel
+from foundry.model.base import Model
 from foundry.model.rehearsal.script import Turn, asked_round, call, say, turn
 from foundry.model.rehearsal.server import RehearsalServer
 from foundry.schema.events import Event
 from foundry.schema.memory import Draft
 from foundry.schema.messages import Usage, text_block
-from foundry.schema.work import SummarySubmission
 from foundry.schema.workflow import Budget, Reflection
 from foundry.store.memory.store import ContextMemoryStore
 from foundry.tools.base import Arguments, Tool, ToolResult, Toolset
@@ -82,8 +83,7 @@ class Stage:
                 self.name, base_url=self.server.url, retry=FAST, read_timeout=5, window=self.window
             )
             try:
-                brief = self._brief(reflection or Reflection())
-                return converse(brief, model, Allowance(**limits), self._watchers())
+                return converse(self._brief(reflection or Reflection(), model, Allowance(**limits)))
             finally:
                 model.close()
 
@@ -104,7 +104,7 @@ class Stage:
     def _script(self, request: Any) -> Turn:
         return next(self.rounds if asked_round(request) else self.turns)
 
-    def _brief(self, reflection: Reflection) -> Brief:
+    def _brief(self, reflection: Reflection, model: Model, allowance: Allowance) -> Brief:
         tools: dict[str, Tool[Any]] = {
             "run_command": Tool("run_command", "Run.", Command, lambda a: self.answer(a.command)),
             "recall_context": recall_tool(self.memory, "talk"),
@@ -114,19 +114,14 @@ class Stage:
         opening = (text_block("The ground. " * 400, cache=True), text_block("# Step: it\nDo it."))
         return Brief(
             "talk", "it", (text_block("System.", cache=True),), opening, Toolset(tools),
-            reflection=reflection, workspace=lambda: "3 files", memory=lambda: self.told,
+            model, allowance, observe=self.events.append, record=self.recorded.append,
+            spent=lambda usage, _usd, purpose: self.paid.append((usage, purpose)),
+            turned=self.done.append, reflection=reflection,
+            workspace=lambda: "3 files", memory=lambda: self.told,
         )  # fmt: skip
 
     def _review(self, _submission: Any) -> list[str]:
         return [self.problems.pop(0)] if self.problems else []
-
-    def _watchers(self) -> Watchers:
-        return Watchers(
-            observe=self.events.append,
-            record=self.recorded.append,
-            spent=lambda usage, _usd, purpose: self.paid.append((usage, purpose)),
-            turned=self.done.append,
-        )
 
 
 def texts(body: Any) -> list[str]:

@@ -8,6 +8,7 @@ from foundry.store.git.command import DENIED
 from foundry.store.git.query import Query, cause, raw_paths, shown_paths
 from foundry.store.git.trees import open_up, remove_tree
 
+REMOTE = "origin"
 PUSH_SECONDS = 600
 
 _UNDER_WAY = (

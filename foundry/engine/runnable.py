@@ -1,15 +1,15 @@
-"""The names that a workflow uses and somebody else has to have: templates, tools, contracts.
+"""Whether a workflow can be run here: the templates, tools and kinds of step that it names.
 
 A document can be valid and still not be runnable here. Everything is found before a run begins.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePosixPath
 
 from foundry.context.templates import template_problems
-from foundry.engine.actions import ACTIONS
-from foundry.engine.contracts import CONTRACTS
-from foundry.schema.work import OWN_NAMES
+from foundry.engine.step_kind import ACTIONS, STEPS, kind_of
+from foundry.errors import PluginError
+from foundry.schema.variables import OWN_NAMES
 from foundry.schema.workflow import LoopStep, Step, Workflow
 from foundry.tools.toolset import TOOLS
 from foundry.workflow.problem import Problem
@@ -17,7 +17,7 @@ from foundry.workflow.problem import Problem
 Found = Iterator[tuple[str, str]]
 
 
-def names_problems(workflow: Workflow, folder: Path | None = None) -> tuple[Problem, ...]:
+def runnable_problems(workflow: Workflow, folder: Path | None = None) -> tuple[Problem, ...]:
     """What the workflow names and nobody has, all of it, with its JSON path.
 
     `folder` is where the workflow's own templates are. Paths are those of `workflow` as it is
@@ -53,11 +53,10 @@ def _of_step(path: str, step: Step, folder: Path | None, loop: LoopStep | None) 
     if step.template:
         yield from _template(f"{path}.template", step.template, folder)
     if step.action and step.action not in ACTIONS:
-        yield f"{path}.action", _unknown("action", step.action, ACTIONS)
+        yield f"{path}.action", _unknown("action", step.action, ACTIONS.names())
     if step.action and step.validation_criteria:
         yield f"{path}.validationCriteria", "an action hands in nothing that they could judge"
-    if step.contract not in CONTRACTS:
-        yield f"{path}.contract", _unknown("contract", step.contract, CONTRACTS)
+    yield from ((f"{path}.contract", problem) for problem in _of_kind(step, loop))
     for number, tool in enumerate(step.tools or ()):
         if tool not in TOOLS:
             yield f"{path}.tools[{number}]", _unknown("tool", tool, TOOLS.names())
@@ -65,10 +64,17 @@ def _of_step(path: str, step: Step, folder: Path | None, loop: LoopStep | None) 
         wanted = PurePosixPath(name)
         if wanted.is_absolute() or ".." in wanted.parts or not wanted.parts:
             yield f"{path}.reads[{number}]", f"{name!r} is no artifact: name a file of its folder"
-    over_tasks = loop and loop.loop.items == "tasks" and loop.loop.item_var == "task"
-    if step.contract == "builder" and not over_tasks:
-        told = "builds a task of tasks.json: put it into a forEach over `tasks`, itemVar `task`"
-        yield f"{path}.contract", f"'builder' {told}"
+
+
+def _of_kind(step: Step, loop: LoopStep | None) -> Iterator[str]:
+    if step.contract not in STEPS:
+        yield _unknown("contract", step.contract, STEPS.names())
+        return
+    try:
+        if why := kind_of(step).misplaced(loop):
+            yield f"{step.contract!r} {why}"
+    except PluginError as error:
+        yield str(error)
 
 
 def _loop_over(workflow: Workflow, step: Step) -> LoopStep | None:
@@ -87,6 +93,5 @@ def _own(path: str, name: str) -> Found:
         yield path, f"{name!r} is set by the harness itself: choose another name"
 
 
-def _unknown(what: str, name: str, known: object) -> str:
-    assert isinstance(known, dict | tuple)
+def _unknown(what: str, name: str, known: Iterable[str]) -> str:
     return f"there is no {what} {name!r}; known are {', '.join(known)}"

@@ -2,24 +2,45 @@
 
 import shutil
 import subprocess
-from collections.abc import Callable
 
-from foundry.engine.result import Result
+from pydantic import Field
+
 from foundry.engine.step_context import StepContext
+from foundry.engine.step_kind import Acted, Evidence, Result, StepAction, StepKind
 from foundry.engine.verdict import verdict
+from foundry.schema.base import Value
 from foundry.schema.events import Note
 from foundry.schema.journal import Intent
 from foundry.schema.run import Status
 from foundry.store.git.query import cause
+from foundry.store.git.repository import REMOTE
 
-REMOTE = "origin"
 GH_SECONDS = 120
 
-Ask = Callable[[str], bool | None]
-"""Asks the person; None when nobody is there to answer."""
+
+class DeploySubmission(Value):
+    """How the result is presented to those who receive it."""
+
+    name: str = Field(
+        pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$", description="name of the repository"
+    )
+    description: str = Field(min_length=1, max_length=300, description="one line")
 
 
-def run_deploy(ctx: StepContext, intend: Callable[[str], None], ask: Ask) -> Result | None:
+def _described(_ctx: StepContext, text: DeploySubmission, _evidence: Evidence) -> Result:
+    return Result(
+        "docs(foundry): name and description for the remote",
+        f"{text.name}: {text.description}",
+        patch={"release": text.model_dump()},
+    )
+
+
+def _act(ctx: StepContext) -> Acted | None:
+    result = _pushed(ctx)
+    return None if result is None else (result, ())
+
+
+def _pushed(ctx: StepContext) -> Result | None:
     """Push, or say what was skipped and why; None when a person has to decide first.
 
     Its failure is told and journalled, and does not undo a verified build.
@@ -30,9 +51,9 @@ def run_deploy(ctx: StepContext, intend: Callable[[str], None], ask: Ask) -> Res
     branch = ctx.repository.branch()
     begun = _intent(ctx)
     if begun is None:
-        intend(f"push {branch} to {remote or 'a new GitHub repository'}")
+        ctx.intend(f"push {branch} to {remote or 'a new GitHub repository'}")
     elif not _arrived(ctx, begun, remote, branch):
-        answer = ask(f"A push of {branch} was begun and cut off. Push it now?")
+        answer = ctx.ask(f"A push of {branch} was begun and cut off. Push it now?")
         if answer is None:
             return None
         if not answer:
@@ -104,3 +125,7 @@ def _done(ctx: StepContext, remote: str, branch: str) -> Result:
 def _skipped(ctx: StepContext, why: str) -> Result:
     ctx.observe(Note(f"not deployed: {why}"))
     return Result("chore(foundry): not deployed", f"not deployed: {why}", patch={"deployed": ""})
+
+
+DESCRIBE = StepKind(name="deploy", submission=DeploySubmission, result=_described)
+DEPLOY = StepAction("deploy", _act)

@@ -1,21 +1,19 @@
 """From a build to what the next builds are told. Facts are counted here; the model words them."""
 
-from pydantic import BaseModel
+from collections.abc import Mapping
+from typing import Any
 
-from foundry.engine.result import Evidence, Result
 from foundry.engine.step_context import StepContext
+from foundry.engine.step_kind import Acted, Evidence, Result, StepAction, StepKind
 from foundry.engine.verdict import verdict
 from foundry.schema.events import Note
 from foundry.schema.learning import Feedback, FeedbackSubmission
 from foundry.store.artifacts import to_json
 from foundry.store.patterns.library import learn
 
-QUIET = FeedbackSubmission()
 
-
-def feedback_result(ctx: StepContext, submission: BaseModel, _evidence: Evidence) -> Result:
+def _result(ctx: StepContext, submission: FeedbackSubmission, _evidence: Evidence) -> Result:
     """The feedback file, this build's patterns, and the merge into the global library."""
-    assert isinstance(submission, FeedbackSubmission)
     tests = ctx.context.get("tests", {})
     at = ctx.now()
     status, _ = verdict(ctx.workflow, ctx.journal, ctx.warnings)
@@ -48,3 +46,33 @@ def feedback_result(ctx: StepContext, submission: BaseModel, _evidence: Evidence
         },
         effect=merge,
     )
+
+
+def _values(ctx: StepContext) -> Mapping[str, Any]:
+    return {"facts": _facts(ctx)}
+
+
+def _facts(ctx: StepContext) -> str:
+    lines = [
+        f"- {record.step}: accepted at attempt {record.attempt}, {record.spend.turns} turns, "
+        f"{record.spend.seconds:.0f} s"
+        for record in ctx.records
+        if record.spend.turns
+    ][-100:]
+    lines += [f"- {each.step}: attempt {each.attempt} failed ({each.reason}): {each.detail[:300]}"
+              for each in ctx.attempts][-20:]  # fmt: skip
+    for record in ctx.records:
+        lines += [f"- {record.step}: submission refused: {each}" for each in record.rejections]
+        if "tests" in record.patch:
+            bad = [check.name for check in record.checks if not check.holds]
+            lines.append(f"- {record.step}: failing: {', '.join(bad) or 'none'}")
+    return "\n".join(lines)
+
+
+def _learn(ctx: StepContext) -> Acted:
+    """The facts of a run alone, without a model's lessons."""
+    return _result(ctx, FeedbackSubmission(), Evidence()), ()
+
+
+FEEDBACK = StepKind(name="feedback", submission=FeedbackSubmission, values=_values, result=_result)
+LEARN = StepAction("learn", _learn)

@@ -4,11 +4,11 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from foundry.context.overview.document import renewed
-from foundry.engine import markdown as views
 from foundry.engine.junit import read_junit, report_file
+from foundry.engine.markdown import bullets, check_table, document, section
 from foundry.engine.records import one_line
-from foundry.engine.result import Result
 from foundry.engine.step_context import StepContext, own_files, scratch
+from foundry.engine.step_kind import Acted, Result, StepAction
 from foundry.schema.command import CheckKind, CheckResult, result_of
 from foundry.schema.events import Note
 from foundry.schema.plan import Check, Checks
@@ -16,11 +16,14 @@ from foundry.store.artifacts import read_checks
 from foundry.store.git.trees import remove_tree
 from foundry.store.project import CONTEXT, FINAL_REPORT, FOLDER, ITERATION_COUNT, results_name
 
+SHOWN_OUTPUT = 3_000
+"""Characters of a failing check's output in the results."""
+
 MAX_FIXES = 3
 """How often a failing project is healed before the run goes on unverified."""
 
 
-def run_baseline(ctx: StepContext) -> tuple[Result, tuple[CheckResult, ...]]:
+def run_baseline(ctx: StepContext) -> Acted:
     """The checks on the ground as it was found: failures here are not this run's to heal."""
     checks, _ = _run_all(ctx, baseline=())
     failing = [check for check in checks if not check.holds]
@@ -30,7 +33,7 @@ def run_baseline(ctx: StepContext) -> tuple[Result, tuple[CheckResult, ...]]:
     return Result("docs(foundry): baseline of the checks", summary), checks
 
 
-def run_checks(ctx: StepContext) -> tuple[Result, tuple[CheckResult, ...]]:
+def run_checks(ctx: StepContext) -> Acted:
     """One test iteration: results on disk, and whether there is anything left to heal."""
     iteration = ctx.iteration
     baseline = ctx.last("baseline")
@@ -39,13 +42,13 @@ def run_checks(ctx: StepContext) -> tuple[Result, tuple[CheckResult, ...]]:
     passed = bool(checks) and all(check.holds for check in checks)
     settled = passed or not checks or iteration > MAX_FIXES
     artifacts = {
-        results_name(iteration): views.test_results(iteration, checks, changed),
+        results_name(iteration): test_results(iteration, checks, changed),
         ITERATION_COUNT: f"{iteration}\n",
     }
     if context := renewed(ctx.project.root):  # the conversations that follow start from it
         artifacts[CONTEXT] = context
     if settled:
-        artifacts[FINAL_REPORT] = views.final_report(iteration, passed, checks)
+        artifacts[FINAL_REPORT] = final_report(iteration, passed, checks)
     failing = sum(1 for check in checks if not check.holds)
     verdict = "all hold" if passed else f"{failing} failing" if checks else "nothing to run"
     result = Result(
@@ -127,12 +130,12 @@ def _run_in(
     for check in checks.setup:
         result = _run(ctx, root, check, "setup")
         if not result.holds:
-            results.append(ctx.told(result))
+            results.append(ctx.observed(result))
             return (*results, *(_not_run(kind, each) for kind, each in _verifying(checks)))
     before = {result.name: result for result in baseline}
     for kind, check in _verifying(checks):
         result = _judge(_run(ctx, root, check, kind), before.get(check.name))
-        results.append(ctx.told(result))
+        results.append(ctx.observed(result))
     return tuple(results)
 
 
@@ -145,7 +148,7 @@ def _verifying(checks: Checks) -> Iterable[tuple[CheckKind, Check]]:
 def _run(ctx: StepContext, root: Path, check: Check, kind: CheckKind) -> CheckResult:
     if not ctx.repository.tracks(check.junit):
         _forget(root, check.junit)
-    ran = ctx.sandbox.run(check.command, cwd=root, limits=ctx.limits(check.timeout_seconds))
+    ran = ctx.sandbox.run(check.command, cwd=root, limits=ctx.command_limits(check.timeout_seconds))
     result = result_of(check.name, kind, ran)
     report = read_junit(root, check.junit)
     if report is None:
@@ -182,3 +185,54 @@ def _forget(root: Path, junit: str) -> None:
     """A report of an earlier run must not speak for this one."""
     if file := report_file(root, junit):
         file.unlink()
+
+
+def test_results(iteration: int, checks: Sequence[CheckResult], changed: Sequence[str]) -> str:
+    """test-results-iteration-N.md."""
+    failing = [check for check in checks if not check.holds]
+    holding = len(checks) - len(failing)
+    verdict = "All checks hold." if not failing else f"{holding} of {len(checks)} checks hold."
+    return document(
+        f"# Test results, iteration {iteration}",
+        verdict if checks else "There is no check to run.",
+        check_table(checks),
+        *(_failure(check) for check in failing),
+        section(
+            "Changed by the checks themselves and undone",
+            bullets(f"`{path}`" for path in changed),
+        ),
+    )
+
+
+def final_report(iterations: int, passed: bool, checks: Sequence[CheckResult]) -> str:
+    """test-final-report.md."""
+    before = [check for check in checks if check.status == "preexisting"]
+    if not checks:
+        verdict = "**Unverified**: there is no check to run."
+    elif passed:
+        verdict = f"**Passed** after {iterations} test run{'s' if iterations > 1 else ''}."
+    else:
+        verdict = f"**Failed**: still failing after {iterations} test runs."
+    return document(
+        "# Final test report",
+        verdict,
+        check_table(checks),
+        section(
+            "Failing since before this build",
+            bullets(f"{c.name}: {', '.join(c.failing) or c.verdict}" for c in before),
+        ),
+    )
+
+
+def _failure(check: CheckResult) -> str:
+    fence = "~~~~~~"
+    output = check.output[-SHOWN_OUTPUT:].strip().replace(fence, "~~~")
+    return document(
+        f"## {check.name}",
+        bullets(f"failing: `{test}`" for test in check.failing),
+        f"{fence}text\n{output or '(no output)'}\n{fence}",
+    ).strip()
+
+
+BASELINE = StepAction("baseline", run_baseline)
+CHECKS = StepAction("checks", run_checks, runs_checks=True)

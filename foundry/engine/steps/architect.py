@@ -1,0 +1,95 @@
+"""Architect: designs it and plans the tasks; leaves architecture.md and tasks.json."""
+
+from collections.abc import Sequence
+
+from pydantic import Field
+
+from foundry.engine.markdown import bullets, document, section
+from foundry.engine.step_context import StepContext
+from foundry.engine.step_kind import Evidence, Result, StepKind
+from foundry.schema.base import Value
+from foundry.schema.plan import MAX_TASKS, Plan, Task
+from foundry.store.artifacts import to_json
+from foundry.store.project import ARCHITECTURE, TASKS
+
+
+class ArchitectSubmission(Value):
+    """The design and the plan; becomes architecture.md and tasks.json."""
+
+    overview: str = Field(min_length=1, description="the design as a whole; Markdown")
+    decisions: tuple[str, ...] = Field((), description="what was decided, and why")
+    plan: Plan
+
+
+def _gate(ctx: StepContext, design: ArchitectSubmission) -> Evidence:
+    """Requirements quote the spec word for word; the plan has the size that Scout saw."""
+    spec = _plain(ctx.start.spec)
+    problems = [
+        f"requirement {requirement.id}: the spec does not hold the words {requirement.quote!r}"
+        for requirement in design.plan.requirements
+        if _plain(requirement.quote) not in spec
+    ]
+    size = str(ctx.context.get("size", "medium"))
+    count, most = len(design.plan.tasks), MAX_TASKS[size]
+    if count > most:
+        problems.append(f"{count} tasks are too many for a {size} project: at most {most}")
+    return Evidence(tuple(problems))
+
+
+def _result(_ctx: StepContext, design: ArchitectSubmission, _evidence: Evidence) -> Result:
+    tasks = [{"id": task.id, "title": task.title} for task in design.plan.in_order()]
+    return Result(
+        f"docs(foundry): architecture and {len(tasks)} task{'s' if len(tasks) > 1 else ''}",
+        f"{len(tasks)} tasks: " + ", ".join(task["title"] for task in tasks),
+        patch={"tasks": tasks},
+        artifacts={ARCHITECTURE: architecture(design), TASKS: to_json(design.plan)},
+        decisions=design.decisions,
+    )
+
+
+def architecture(design: ArchitectSubmission) -> str:
+    """architecture.md."""
+    plan = design.plan
+    return document(
+        "# Architecture",
+        design.overview,
+        section("Decisions", bullets(design.decisions)),
+        section(
+            "Requirements",
+            bullets(f"**{r.id}** {r.text} (“{r.quote}”)" for r in plan.requirements),
+        ),
+        section("Components", components(plan)),
+        section("Tasks", "\n".join(_task_line(n, t) for n, t in enumerate(plan.in_order(), 1))),
+    )
+
+
+def components(plan: Plan, files: Sequence[str] = ()) -> str:
+    """The design of the components, or of those that the given files touch; Markdown."""
+    chosen = [c for c in plan.components if not files or _touches(c.files, files)]
+    return "\n\n".join(f"### {c.name}\n\n{c.design}\n\nFiles: {_paths(c.files)}" for c in chosen)
+
+
+def _task_line(number: int, task: Task) -> str:
+    after = f" (after {', '.join(task.depends_on)})" if task.depends_on else ""
+    criteria = "\n".join(f"   - {a.criterion} [{a.requirement}]" for a in task.acceptance)
+    return f"{number}. **{task.id}**: {task.title}{after}\n{criteria}"
+
+
+def _touches(own: Sequence[str], files: Sequence[str]) -> bool:
+    return any(a == b or a.startswith(f"{b.rstrip('/')}/") or b.startswith(f"{a.rstrip('/')}/")
+               for a in own for b in files)  # fmt: skip
+
+
+def _paths(paths: Sequence[str]) -> str:
+    return ", ".join(f"`{path}`" for path in paths) or "none named"
+
+
+def _plain(text: str) -> str:
+    """Text for comparison: case, quotes and white space do not matter."""
+    plain = text.lower().translate(
+        str.maketrans("\u2018\u2019\u201c\u201d\u2013\u2014", "''\"\"--")
+    )
+    return " ".join(plain.split())
+
+
+ARCHITECT = StepKind(name="architect", submission=ArchitectSubmission, gate=_gate, result=_result)

@@ -1,0 +1,119 @@
+"""Builder: one task of tasks.json, made and shown by its own command; adds to build-log.md."""
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from pydantic import Field
+
+from foundry.engine.gates import failures, run_verify, staged_files, uncommittable
+from foundry.engine.markdown import bullets, document, titled
+from foundry.engine.prompt_values import earlier_work, excerpts_about
+from foundry.engine.step_context import StepContext
+from foundry.engine.step_kind import Evidence, Result, StepKind
+from foundry.engine.steps.architect import components
+from foundry.schema.base import Value
+from foundry.schema.plan import Plan, Task
+from foundry.schema.workflow import LoopStep
+from foundry.store.artifacts import read_plan, read_text
+from foundry.store.project import BUILD_LOG
+
+Change = Literal["feat", "fix", "refactor", "test", "docs", "build", "chore"]
+
+UNCHANGED = "nothing in the project has changed"
+
+
+class BuilderSubmission(Value):
+    """A finished task."""
+
+    summary: str = Field(
+        min_length=1, description="what exists now and how to use it, for the next tasks"
+    )
+    change: Change = Field("feat", description="kind of change, for the commit message")
+    notes: tuple[str, ...] = Field((), description="decisions and surprises that others must know")
+
+    @property
+    def report(self) -> str:
+        """Summary and notes, for the log and for later conversations."""
+        return "\n".join((self.summary, *(f"- {note}" for note in self.notes)))
+
+
+def _values(ctx: StepContext) -> Mapping[str, Any]:
+    task, plan = ctx.task(), read_plan(ctx.project)
+    return {
+        "task": task,
+        "components": components(plan, _reach(plan, task)) if plan else "",
+        "earlier": earlier_work(ctx, task),
+        "excerpts": excerpts_about(ctx, f"{task.title}\n{task.description}"),
+    }
+
+
+def _reach(plan: Plan, task: Task) -> list[str]:
+    """The files whose design a task needs: its own, and those of the tasks that it builds on."""
+    before = [plan.task(each) for each in task.depends_on]
+    return [*task.files, *(path for each in before if each for path in each.files)]
+
+
+def _assignment(ctx: StepContext) -> str:
+    task = ctx.task()
+    criteria = "\n".join(f"- {each.criterion}" for each in task.acceptance)
+    return f"{task.id}: {task.title}\n\n{task.description}\n\n{criteria}"
+
+
+def _gate(ctx: StepContext, _done: BuilderSubmission) -> Evidence:
+    """The tree changed, and the task's own command ends with 0."""
+    task = ctx.task()
+    if problems := uncommittable(ctx, task.files):
+        return Evidence(problems)
+    files = staged_files(ctx)
+    if not files:
+        return Evidence((UNCHANGED,))
+    check = run_verify(ctx, f"verify {task.id}", task.verify)
+    return Evidence(failures([check]), (check,), files)
+
+
+def _result(ctx: StepContext, done: BuilderSubmission, evidence: Evidence) -> Result:
+    task = ctx.task()
+    return Result(
+        f"{done.change}: {_lower_first(task.title)}",
+        done.report,
+        artifacts={BUILD_LOG: build_log(ctx, task.title, done.report, evidence)},
+        body="\n".join(f"- {each.criterion} ({each.requirement})" for each in task.acceptance),
+        decisions=done.notes,
+    )
+
+
+def build_log(ctx: StepContext, title: str, summary: str, evidence: Evidence) -> str:
+    """build-log.md with one more entry: what a task or a fix made, and what shows it."""
+    instruction = ctx.instruction
+    entry = document(
+        f"## {title}",
+        f"{ctx.now():%Y-%m-%d %H:%M:%S} UTC · {instruction.id} · attempt {instruction.attempt}",
+        summary,
+        titled("Files:", bullets(f"`{path}`" for path in evidence.files)),
+        titled("Shown by:", bullets(f"`{c.command}` → {c.verdict}" for c in evidence.checks)),
+    )
+    return (read_text(ctx.project, BUILD_LOG) or "# Build log\n") + "\n" + entry
+
+
+def _lower_first(title: str) -> str:
+    """`Add the store` becomes `add the store`, but `README` and `JSON store` stay."""
+    return title if title[:2].isupper() else title[:1].lower() + title[1:]
+
+
+def _misplaced(loop: LoopStep | None) -> str:
+    if loop and loop.loop.items == "tasks" and loop.loop.item_var == "task":
+        return ""
+    return "builds a task of tasks.json: put it into a forEach over `tasks`, itemVar `task`"
+
+
+BUILDER = StepKind(
+    name="builder",
+    submission=BuilderSubmission,
+    values=_values,
+    assignment=_assignment,
+    gate=_gate,
+    result=_result,
+    edits=True,
+    builds=True,
+    misplaced=_misplaced,
+)
