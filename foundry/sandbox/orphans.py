@@ -15,7 +15,6 @@ from pydantic import Field, TypeAdapter, ValidationError
 
 from foundry.files import atomic_write
 from foundry.sandbox.process_tree import (
-    GRACE_SECONDS,
     MARK,
     end_processes,
     marked,
@@ -118,7 +117,7 @@ def _end_orphans(record: RunningCommand) -> int:
             found = _orphans(record, leader)
         return found
 
-    return end_processes(look, grace=GRACE_SECONDS)
+    return end_processes(look)
 
 
 def _orphans(record: RunningCommand, leader: set[int]) -> list["Process"]:
@@ -150,7 +149,7 @@ def end_leftover(variable: str, root: str) -> int:
         left = {each.pid for each in found if _is_left(each, variable)}
         return with_descendants(left) if left else []
 
-    return end_processes(look, grace=GRACE_SECONDS)
+    return end_processes(look)
 
 
 def _is_left(process: "Process", variable: str) -> bool:

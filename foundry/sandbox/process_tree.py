@@ -54,12 +54,12 @@ def adopt_orphans() -> None:
         ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
-def end(tree: ProcessTree, *, grace: float = GRACE_SECONDS) -> None:
-    """End every member: SIGTERM, up to `grace` seconds, SIGKILL. Quick when there is none."""
-    end_processes(lambda: _members(tree), grace=grace)
+def end(tree: ProcessTree) -> None:
+    """End every member: SIGTERM, up to GRACE_SECONDS, SIGKILL. Quick when there is none."""
+    end_processes(lambda: _members(tree))
 
 
-def end_processes(look: Callable[[], list["Process"]], *, grace: float) -> int:
+def end_processes(look: Callable[[], list["Process"]]) -> int:
     """End all that `look` finds, again and again until it finds nobody; how many those were.
 
     A second interrupt cuts the grace short, never the SIGKILL.
@@ -70,7 +70,7 @@ def end_processes(look: Callable[[], list["Process"]], *, grace: float) -> int:
     seen = {process.pid: process for process in members}
     try:
         _signal(members, signal.SIGTERM)
-        _wait(seen.values(), grace)
+        _wait(seen.values(), GRACE_SECONDS)
     finally:
         deadline = time.monotonic() + _KILL_SECONDS
         while rest := _alive(seen.values()) or look():

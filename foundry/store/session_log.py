@@ -6,7 +6,7 @@ events: the same while it goes on and from its log.
 """
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import fields, replace
 from datetime import datetime
 from functools import reduce
@@ -74,24 +74,24 @@ class LogLines:
         if isinstance(event, ToolRan) and not event.approval:
             decided = self._decided.pop((event.step, event.tool), "")
             event = replace(event, approval=decided)
-        told: dict[str, object] = redacted(as_fields(event), self._secrets)
-        return told
+        shown: dict[str, object] = redacted(as_fields(event), self._secrets)
+        return shown
 
 
 def as_fields(event: Event) -> dict[str, object]:
     """An event's fields, as JSON has them: durations in whole milliseconds, lists for tuples."""
-    told: dict[str, object] = {}
+    shown: dict[str, object] = {}
     for each in fields(event):
         value = getattr(event, each.name)
         if each.name == "seconds":
-            told["ms"] = round(value * 1000)
+            shown["ms"] = round(value * 1000)
         elif isinstance(value, float):
-            told[each.name] = round(value, 6)
+            shown[each.name] = round(value, 6)
         else:
-            told[each.name] = list(value) if isinstance(value, tuple) else value
+            shown[each.name] = list(value) if isinstance(value, tuple) else value
     if isinstance(event, ToolRan):
-        told["ok"] = not event.error
-    return told
+        shown["ok"] = not event.error
+    return shown
 
 
 def path_for(folder: Path, at: datetime) -> Path:
@@ -118,11 +118,27 @@ def stats_of(events: Iterable[Event]) -> Stats:
 
 def counted(stats: Stats, event: Event) -> Stats:
     """The figures with one event more."""
-    counts = _COUNTS.get(type(event))
-    return counts(stats, event) if counts else stats
+    changed: dict[str, Any] = {}
+    match event:
+        case TurnEnded():
+            return _with_call(stats, event)
+        case ToolRan():
+            changed["tools_executed"] = stats.tools_executed + 1
+            changed["tools_failed"] = stats.tools_failed + bool(event.error)
+            if event.tool in WRITES and not event.error:
+                changed["files_modified"] = _with_files(stats, (event.subject,))
+        case Compacted():
+            changed["compactions"] = stats.compactions + 1
+        case Waiting():
+            changed["retries"] = stats.retries + 1
+        case StepEnded():
+            changed["files_modified"] = _with_files(stats, event.files)
+        case ContextUpdated():
+            changed["peak_usage_percent"] = max(stats.peak_usage_percent, event.usage_percent)
+    return replace(stats, **changed)
 
 
-def _called(stats: Stats, call: TurnEnded) -> Stats:
+def _with_call(stats: Stats, call: TurnEnded) -> Stats:
     prompt = call.input_tokens + call.cache_read_tokens + call.cache_write_tokens
     costs = (stats.cost_usd, call.cost_usd)
     return replace(
@@ -138,44 +154,7 @@ def _called(stats: Stats, call: TurnEnded) -> Stats:
     )
 
 
-def _ran(stats: Stats, ran: ToolRan) -> Stats:
-    wrote = ran.tool in WRITES and not ran.error
-    return replace(
-        stats,
-        tools_executed=stats.tools_executed + 1,
-        tools_failed=stats.tools_failed + bool(ran.error),
-        files_modified=_with(stats, (ran.subject,) if wrote else ()),
-    )
-
-
-def _compacted(stats: Stats, _event: Compacted) -> Stats:
-    return replace(stats, compactions=stats.compactions + 1)
-
-
-def _waited(stats: Stats, _event: Waiting) -> Stats:
-    return replace(stats, retries=stats.retries + 1)
-
-
-def _accepted(stats: Stats, event: StepEnded) -> Stats:
-    return replace(stats, files_modified=_with(stats, event.files))
-
-
-def _filled(stats: Stats, event: ContextUpdated) -> Stats:
-    peak = max(stats.peak_usage_percent, event.usage_percent)
-    return replace(stats, peak_usage_percent=peak)
-
-
-def _with(stats: Stats, files: Iterable[str]) -> tuple[str, ...]:
+def _with_files(stats: Stats, files: Iterable[str]) -> tuple[str, ...]:
     """The files changed so far and these, each once, in the order of their first change."""
     new = (path.removeprefix("./") for path in files)
     return tuple(dict.fromkeys((*stats.files_modified, *new)))
-
-
-_COUNTS: dict[type[Event], Callable[[Stats, Any], Stats]] = {
-    TurnEnded: _called,
-    ToolRan: _ran,
-    Compacted: _compacted,
-    Waiting: _waited,
-    StepEnded: _accepted,
-    ContextUpdated: _filled,
-}

@@ -1,7 +1,7 @@
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from foundry.model.request import sendable
@@ -186,8 +186,11 @@ def test_nonsense_is_a_fault_that_may_pass(events):
         read_reply(events)
 
 
+WORDS = st.text(max_size=5)
 JSON = st.recursive(
-    st.none() | st.integers() | st.text(), lambda x: st.lists(x) | st.dictionaries(st.text(), x)
+    st.none() | st.integers() | WORDS,
+    lambda x: st.lists(x, max_size=3) | st.dictionaries(WORDS, x, max_size=3),
+    max_leaves=5,
 )
 KINDS = ["message_start", "content_block_start", "content_block_delta", "message_delta", "ping"]
 DELTAS = ["text_delta", "input_json_delta", "citations_delta"]
@@ -200,7 +203,8 @@ EVENT = st.fixed_dictionaries(
 )
 
 
-@given(st.lists(EVENT | JSON))
+@settings(max_examples=50)
+@given(st.lists(EVENT | JSON, max_size=12))
 def test_any_stream_gives_a_reply_or_may_pass(events):
     try:
         reply = read_reply([START, *events])

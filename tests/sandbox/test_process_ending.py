@@ -11,6 +11,7 @@ import psutil
 import pytest
 from sandbox_actors import PYTHON, Beacon, alive, daemon, run
 
+from foundry.sandbox import process_tree
 from foundry.sandbox.process import ProcessSandbox
 from foundry.schema.command import CommandLimits, CommandResult
 
@@ -29,6 +30,11 @@ except KeyboardInterrupt:
 """
 
 
+@pytest.fixture
+def short_grace(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(process_tree, "GRACE_SECONDS", 0.2)
+
+
 def gate(folder: Path) -> Path:
     """A named pipe that a command waits at until the test lets it go on."""
     path = folder / "gate"
@@ -44,6 +50,7 @@ def test_a_background_process_that_holds_the_pipe(beacon: Beacon, tmp_path: Path
     assert not alive(*beacon.pids(1))
 
 
+@pytest.mark.usefixtures("short_grace")
 def test_a_background_process_that_ignores_sigterm(beacon: Beacon, tmp_path: Path):
     go = gate(tmp_path)
     stubborn = f'trap "" TERM HUP; {beacon.call}; echo > {go}; while :; do sleep 1000; done'
@@ -103,6 +110,7 @@ def test_a_daemon_at_the_wall_limit(beacon: Beacon, tmp_path: Path):
     assert not alive(*beacon.pids(1))
 
 
+@pytest.mark.usefixtures("short_grace")
 def test_own_session_without_environment_at_the_wall_limit(beacon: Beacon, tmp_path: Path):
     script = tmp_path / "loner.py"
     script.write_text(
@@ -117,6 +125,7 @@ def test_own_session_without_environment_at_the_wall_limit(beacon: Beacon, tmp_p
     assert not alive(*beacon.pids(1))
 
 
+@pytest.mark.usefixtures("short_grace")
 def test_a_stopped_process(beacon: Beacon, tmp_path: Path):
     result = run(f"{beacon.call}; kill -STOP $$", tmp_path, wall_seconds=0.5)
     assert result.stopped == "wall"
