@@ -13,12 +13,12 @@ from foundry.store.memory.store import ContextMemoryStore, memory_path
 MOST = 50
 
 
-class _Place(Document):
+class _Project(Document):
     run: str | None = Field(None, description="the id of a run: the memory of its project")
     folder: str | None = Field(None, description="or the folder of a build; else the current one")
 
 
-class SearchRequest(_Place):
+class SearchRequest(_Project):
     """Find turns and steps."""
 
     query: str = Field(min_length=1, description="words; those within names count, too")
@@ -30,7 +30,7 @@ class SearchRequest(_Place):
     file: str = Field("", description="only what had to do with this file")
 
 
-class GetRequest(_Place):
+class GetRequest(_Project):
     """Get a turn or a step back."""
 
     id: str = Field(description="as `memory_search` gives it: ctx_…")
@@ -64,8 +64,8 @@ def get(request: GetRequest) -> MemoryEntry:
     return found
 
 
-def _memory(place: _Place) -> ContextMemoryStore:
-    root = runs.project(place.run, place.folder).root
+def _memory(request: _Project) -> ContextMemoryStore:
+    root = runs.project(request.run, request.folder).root
     path = memory_path(root)
     if not path.exists():
         raise Refusal(

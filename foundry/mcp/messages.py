@@ -200,10 +200,10 @@ class Refusal(ToolError):
 
 def described(error: FoundryError) -> dict[str, Any]:
     """The `error` object of a reply; codes are words, and part of the interface."""
-    told = {"code": _code(error), "message": error.message}
+    error_object = {"code": _code(error), "message": error.message}
     if error.hint:
-        told["hint"] = error.hint
-    return told | (error.details if isinstance(error, Refusal) else {})
+        error_object["hint"] = error.hint
+    return error_object | (error.details if isinstance(error, Refusal) else {})
 
 
 def _code(error: FoundryError) -> str:

@@ -5,8 +5,8 @@ from typing import Any
 
 from foundry.mcp import token
 from foundry.mcp.messages import NextReply, NextRequest, Refusal, compact
-from foundry.mcp.prompts import instead
-from foundry.mcp.sessions import Session, Sessions, moved, place
+from foundry.mcp.prompts import engine_step_text
+from foundry.mcp.sessions import Session, Sessions, advanced, due_step
 from foundry.schema.workflow import LoopStep, Workflow
 from foundry.workflow.cursor import Blocked, Cursor, Finished, Instruction, Next, due
 from foundry.workflow.disclosure import disclose
@@ -29,61 +29,69 @@ Context = Mapping[str, Any]
 
 
 def start(sessions: Sessions, workflow: Workflow, context: Context) -> NextReply:
-    """A new session, and its first step."""
-    context = _brought(context)
-    _bounded({**workflow.context, **context})
+    """A new session, and its first step; raises Refusal for more variables than are kept."""
+    context = _client_variables(context)
+    _refuse_too_large({**workflow.context, **context})
     session = sessions.begin(workflow, context)
-    return _tell(session, 0, *session.at(0))
+    return _reply_with_token(session, 0, *session.at(0))
 
 
 def go_on(sessions: Sessions, request: NextRequest) -> NextReply:
-    """The step after the one that a token belongs to, which is done; or that one again."""
+    """The step after the one that a token belongs to, which is done; or that one again.
+
+    Raises Refusal when the token, or what comes with it, does not fit the session.
+    """
     ticket = token.read(request.token or "")
     with sessions.held(ticket) as session:
-        _fits(session, ticket.number, request)
+        _refuse_mixed(session, ticket.number, request)
         if request.rehydrate:
-            return _tell(session, ticket.number, *session.at(ticket.number), whole=True)
-        return _completed(session, ticket.number, request.context or {})
+            return _reply_with_token(session, ticket.number, *session.at(ticket.number), whole=True)
+        return _complete(session, ticket.number, request.context or {})
 
 
 def without_token(workflow: Workflow, request: NextRequest) -> NextReply:
-    """The seed's stateless form: what is done and all variables come with every call, and go."""
+    """The seed's stateless form: what is done and all variables come with every call, and go.
+
+    Raises WorkflowError when the steps can't have been done so, Refusal for too many variables.
+    """
     completed = request.completed_steps or ()
-    left = _left_behind(workflow, completed)
-    context = _brought({k: v for k, v in (request.context or {}).items() if k not in left})
-    _bounded({**workflow.context, **context})
+    left = _stale_loop_variables(workflow, completed)
+    context = _client_variables({k: v for k, v in (request.context or {}).items() if k not in left})
+    _refuse_too_large({**workflow.context, **context})
     cursor = replay(workflow, completed, context)
     reply = _reply(workflow, cursor, whole=request.rehydrate, again=STATELESS_AGAIN)
     if request.rehydrate or not completed:
         reply = _with_rules(reply, workflow, cursor.context)
-    warnings = (*_heavy(cursor), *cursor.warnings, *reply.warnings)
+    warnings = (*_size_warnings(cursor), *cursor.warnings, *reply.warnings)
     return _with(reply, context={**context, **reply.context}, warnings=warnings)
 
 
-def _completed(session: Session, number: int, context: Context) -> NextReply:
+def _complete(session: Session, number: int, context: Context) -> NextReply:
     """What follows once the step is done; the same again for the same call."""
     workflow, (cursor, before) = session.workflow, session.at(number)
     coming = due(workflow, cursor)
-    context = _brought(context, coming)
+    context = _client_variables(context, coming)
     if not isinstance(coming, Instruction) and not context:
-        return _tell(session, number, cursor, before)  # over, or blocked: nothing to complete
+        return _reply_with_token(
+            session, number, cursor, before
+        )  # over, or blocked: nothing to complete
     if number < len(session.done):
-        _same(session, number, context)
-        return _tell(session, number + 1, *session.at(number + 1))
+        _refuse_other_context(session, number, context)
+        return _reply_with_token(session, number + 1, *session.at(number + 1))
     if isinstance(coming, Finished):
         raise Refusal(
             "complete",
             "the workflow is complete: no step is left whose variables these could be",
             hint="Begin again with `workflowId`, and send them as its `context`",
         )
-    after = moved(workflow, cursor, context)
-    _bounded(after.context)
-    reply = _tell(session, number + 1, after, cursor)
+    after = advanced(workflow, cursor, context)
+    _refuse_too_large(after.context)
+    reply = _reply_with_token(session, number + 1, after, cursor)
     session.complete(context, after)
     return reply
 
 
-def _fits(session: Session, number: int, request: NextRequest) -> None:
+def _refuse_mixed(session: Session, number: int, request: NextRequest) -> None:
     """Raise Refusal when a token's call also asks for something else."""
     if request.workflow_id not in (None, session.workflow.id):
         raise Refusal(
@@ -106,7 +114,7 @@ def _fits(session: Session, number: int, request: NextRequest) -> None:
         )
 
 
-def _same(session: Session, number: int, context: Context) -> None:
+def _refuse_other_context(session: Session, number: int, context: Context) -> None:
     """Raise Refusal unless the step was completed with the same variables."""
     done = session.done[number]
     if compact(context, sort=True) == compact(done.context, sort=True):
@@ -117,11 +125,11 @@ def _same(session: Session, number: int, context: Context) -> None:
         hint="Go on with the `token` here, and send the variables with it; `rehydrate: true` with "
         "it tells the step that is due now. The same context as then brings the same reply as then",
         token=session.token(),
-        step=place(session.workflow, session.cursor),
+        step=due_step(session.workflow, session.cursor),
     )
 
 
-def _tell(
+def _reply_with_token(
     session: Session, number: int, cursor: Cursor, before: Cursor, *, whole: bool = False
 ) -> NextReply:
     """The reply with its token, with the warnings that are new, and at first with the rules."""
@@ -129,11 +137,11 @@ def _tell(
     reply = _reply(workflow, cursor, whole=whole)
     if whole or number == 0:
         reply = _with_rules(reply, workflow, cursor.context)
-    told = 0 if whole or reply.is_complete else len(before.warnings)
+    known = 0 if whole or reply.is_complete else len(before.warnings)
     return _with(
         reply,
         token=session.token(number),
-        warnings=(*_heavy(cursor), *cursor.warnings[told:], *reply.warnings),
+        warnings=(*_size_warnings(cursor), *cursor.warnings[known:], *reply.warnings),
     )
 
 
@@ -142,14 +150,16 @@ def _reply(
 ) -> NextReply:
     match due(workflow, cursor):
         case Instruction() as instruction:
-            told = disclose(workflow, instruction, "thread", rehydrate=whole)
-            words = "\n\n".join(filter(None, (instead(instruction.step), told.guidance["prompt"])))
+            disclosed = disclose(workflow, instruction, "thread", rehydrate=whole)
+            text = "\n\n".join(
+                filter(None, (engine_step_text(instruction.step), disclosed.guidance["prompt"]))
+            )
             return NextReply(
-                step=dict(told.step),
-                guidance={**told.guidance, "prompt": words},
+                step=dict(disclosed.step),
+                guidance={**disclosed.guidance, "prompt": text},
                 is_complete=False,
-                context=dict(told.context),
-                warnings=told.warnings,
+                context=dict(disclosed.context),
+                warnings=disclosed.warnings,
             )
         case Finished():
             prompt = {"prompt": "The workflow is complete."}
@@ -188,7 +198,7 @@ def _with_rules(reply: NextReply, workflow: Workflow, context: Context) -> NextR
     return _with(reply, guidance={**reply.guidance, **rules}, warnings=(*reply.warnings, *unknown))
 
 
-def _brought(context: Context, coming: Next | None = None) -> dict[str, Any]:
+def _client_variables(context: Context, coming: Next | None = None) -> dict[str, Any]:
     """The variables that a client sets: what it only sends back of ours is none of them."""
     ours: Context = {}
     if isinstance(coming, Instruction) and coming.loop is not None:
@@ -201,7 +211,7 @@ def _brought(context: Context, coming: Next | None = None) -> dict[str, Any]:
     }
 
 
-def _left_behind(workflow: Workflow, completed: Sequence[str]) -> frozenset[str]:
+def _stale_loop_variables(workflow: Workflow, completed: Sequence[str]) -> frozenset[str]:
     """The loops' variables that a client may still have from earlier replies, and sends back.
 
     The loop around the step that is due brings its own anew; a name that the workflow itself
@@ -215,7 +225,7 @@ def _left_behind(workflow: Workflow, completed: Sequence[str]) -> frozenset[str]
     )
 
 
-def _bounded(context: Context) -> None:
+def _refuse_too_large(context: Context) -> None:
     size = len(compact(context).encode())
     if size > LIMIT:
         raise Refusal(
@@ -225,7 +235,7 @@ def _bounded(context: Context) -> None:
         )
 
 
-def _heavy(cursor: Cursor) -> tuple[str, ...]:
+def _size_warnings(cursor: Cursor) -> tuple[str, ...]:
     size = len(compact(cursor.context).encode())
     if size < WARN_AT * LIMIT:
         return ()

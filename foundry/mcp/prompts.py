@@ -37,7 +37,7 @@ def prompt_name(template: str) -> str:
     return template.removesuffix(".j2").removesuffix(".md").replace("/", "-")
 
 
-def instead(step: Step) -> str:
+def engine_step_text(step: Step) -> str:
     """Where the words are of a step that is made for Foundry's own engine, for other readers."""
     if step.prompt:
         return ""

@@ -10,7 +10,7 @@ from foundry.config import home
 from foundry.engine.workspace import find
 from foundry.errors import JournalError, ProjectError
 from foundry.mcp.messages import Refusal
-from foundry.report import artifacts as shelf
+from foundry.report.artifacts import items
 from foundry.report.status import StatusReport, status_of
 from foundry.schema.journal import Start
 from foundry.store import journal, runs
@@ -86,7 +86,7 @@ def project(run: str | None, folder: str | None) -> Project:
 
 def artifacts(run: Run) -> Iterator[Artifact]:
     """What a run has written, in the order of the pipeline."""
-    for item in shelf.items(run.project):
+    for item in items(run.project):
         name = item.name.removeprefix(run.prefix)
         own = item.name.startswith(run.prefix) and not name.startswith(_HISTORY)
         if own:
@@ -95,7 +95,7 @@ def artifacts(run: Run) -> Iterator[Artifact]:
 
 
 def artifact(uri: str) -> Artifact:
-    """The artifact at an address; only names that a run really has lead anywhere."""
+    """The artifact at an address; raises Refusal for any name that no run really has."""
     match = _URI.fullmatch(uri)
     if match is None:
         raise Refusal("unknown-resource", f"there is no {uri}", hint=f"Addresses are {TEMPLATE}")
@@ -140,8 +140,8 @@ def _unknown(message: str) -> Refusal:
 
 def _remembered() -> Iterator[Run]:
     folder = home() / "runs"
-    for place in sorted(folder.iterdir()) if folder.is_dir() else ():
-        options = runs.load(place.name)
+    for entry in sorted(folder.iterdir()) if folder.is_dir() else ():
+        options = runs.load(entry.name)
         if options is None:
             continue
         project = Project(Path(options.root))

@@ -46,8 +46,8 @@ def make_server() -> Server[Any]:
         tool = tools.get(params.name)
         if tool is None:
             hint = f"There are {', '.join(tools)}"
-            raise _rejected(Refusal("unknown-tool", f"no tool {params.name!r}", hint=hint))
-        return await _in_thread(_called, tool, params.arguments or {})
+            raise _protocol_error(Refusal("unknown-tool", f"no tool {params.name!r}", hint=hint))
+        return await _in_thread(_call, tool, params.arguments or {})
 
     return Server(
         "foundry",
@@ -71,7 +71,7 @@ async def _in_thread(function: Callable[..., R], *arguments: Any) -> R:
     return await anyio.to_thread.run_sync(function, *arguments)
 
 
-def _called(tool: Tool, arguments: Mapping[str, Any]) -> types.CallToolResult:
+def _call(tool: Tool, arguments: Mapping[str, Any]) -> types.CallToolResult:
     try:
         reply = tool.call(arguments)
         text = compact(reply)
@@ -79,7 +79,7 @@ def _called(tool: Tool, arguments: Mapping[str, Any]) -> types.CallToolResult:
         reply = {"error": described(error)}
         text = compact(reply)
     except OSError as error:
-        reply = {"error": described(_disk(error))}
+        reply = {"error": described(_disk_error(error))}
         text = compact(reply)
     return types.CallToolResult(
         content=[types.TextContent(type="text", text=text)],
@@ -88,7 +88,7 @@ def _called(tool: Tool, arguments: Mapping[str, Any]) -> types.CallToolResult:
     )
 
 
-def _disk(error: OSError) -> FoundryError:
+def _disk_error(error: OSError) -> FoundryError:
     where = f": {error.filename}" if error.filename else ""
     return ProjectError(
         f"{error.strerror or error}{where}",
@@ -164,7 +164,7 @@ def _read(uri: str) -> types.ReadResourceResult:
         found = runs.artifact(uri)
         text = found.path.read_text(encoding="utf-8", errors="replace")
     except FoundryError as error:
-        raise _rejected(error, uri=uri) from error
+        raise _protocol_error(error, uri=uri) from error
     contents = types.TextResourceContents(uri=uri, mime_type=found.kind, text=text)
     return types.ReadResourceResult(contents=[contents])
 
@@ -211,12 +211,12 @@ async def _get_prompt(_ctx: Any, params: types.GetPromptRequestParams) -> types.
     try:
         text = prompts.render(params.name, params.arguments or {})
     except FoundryError as error:
-        raise _rejected(error) from error
+        raise _protocol_error(error) from error
     content = types.TextContent(type="text", text=text)
     return types.GetPromptResult(messages=[types.PromptMessage(role="user", content=content)])
 
 
-def _rejected(error: FoundryError, **data: Any) -> MCPError:
+def _protocol_error(error: FoundryError, **data: Any) -> MCPError:
     """Where the protocol has no place for a tool's error: its own, with ours as data."""
     return MCPError(
         code=types.INVALID_PARAMS, message=str(error), data={**data, "error": described(error)}

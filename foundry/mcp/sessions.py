@@ -91,12 +91,15 @@ class Session:
             return self.cursor, self.before
         before, cursor = Cursor(), self.opening
         for each in islice(self.done, number):
-            before, cursor = cursor, moved(self.workflow, cursor, each.context)
+            before, cursor = cursor, advanced(self.workflow, cursor, each.context)
         return cursor, before
 
     def complete(self, context: Mapping[str, Any], cursor: Cursor) -> None:
-        """Record that the step that is due is done, and that `cursor` is where this leads."""
-        done = Done(step=place(self.workflow, self.cursor), context=dict(context))
+        """Record that the step that is due is done, and that `cursor` is where this leads.
+
+        Raises ProjectError when the disk takes no more.
+        """
+        done = Done(step=due_step(self.workflow, self.cursor), context=dict(context))
         append_line(self.path, done.model_dump_json())
         self._take(done, cursor)
         self.stamp = _stamp(self.path.stat())
@@ -112,7 +115,10 @@ class Session:
         self.before, self.cursor = self.cursor, cursor
 
     def follow(self, file: BinaryIO) -> None:
-        """Take up the lines that another process has appended, and cut off a torn one."""
+        """Take up the lines that another process has appended, and cut off a torn one.
+
+        Raises JournalError for a line that is damaged, or is of another step than comes.
+        """
         stat = os.fstat(file.fileno())
         if _stamp(stat) == self.stamp:
             return
@@ -123,10 +129,10 @@ class Session:
             file.truncate(self.size + len(whole))
         for line in whole.splitlines():
             done = _parsed(Done, line, self.path)
-            expected = place(self.workflow, self.cursor)
+            expected = due_step(self.workflow, self.cursor)
             if done.step != expected:
                 raise _unusable(self.path, f"it has {done.step!r} where {expected!r} comes")
-            self._take(done, moved(self.workflow, self.cursor, done.context))
+            self._take(done, advanced(self.workflow, self.cursor, done.context))
         self.size += len(whole)
         self.stamp = _stamp(os.fstat(file.fileno()))
 
@@ -140,7 +146,7 @@ class Sessions:
         self._guard = threading.Lock()
 
     def begin(self, workflow: Workflow, context: Mapping[str, Any]) -> Session:
-        """A new session, on the disk when this returns."""
+        """A new session, on the disk when this returns; raises ProjectError when that is full."""
         self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         name, secret = secrets.token_hex(token.SESSION_BYTES), secrets.token_hex(16)
         document = workflow.model_dump(mode="json", by_alias=True, exclude_unset=True)
@@ -157,9 +163,10 @@ class Sessions:
 
     @contextmanager
     def held(self, ticket: token.Ticket) -> Iterator[Session]:
-        """The session of a token, up to date and for us alone; raises Refusal when there is none.
+        """The session of a token, up to date and for us alone.
 
-        Only the thread that holds the lock touches the session, other processes included.
+        Raises Refusal when there is none, JournalError when its file is damaged. Only the thread
+        that holds the lock touches the session, other processes included.
         """
         path = self._folder / f"{ticket.session}.jsonl"
         try:
@@ -196,7 +203,7 @@ class Sessions:
                 self._known.popitem(last=False)
 
 
-def moved(workflow: Workflow, cursor: Cursor, context: Mapping[str, Any]) -> Cursor:
+def advanced(workflow: Workflow, cursor: Cursor, context: Mapping[str, Any]) -> Cursor:
     """The cursor once the step that is due is done; a blocked loop is tried with new variables."""
     if cursor.missing:
         tried = cursor._replace(missing=None, context={**cursor.context, **context})
@@ -204,8 +211,8 @@ def moved(workflow: Workflow, cursor: Cursor, context: Mapping[str, Any]) -> Cur
     return complete(workflow, cursor, context)
 
 
-def place(workflow: Workflow, cursor: Cursor) -> str:
-    """What a cursor points at, in a word."""
+def due_step(workflow: Workflow, cursor: Cursor) -> str:
+    """The id of the step or loop that a cursor points at; empty at the end."""
     match due(workflow, cursor):
         case Instruction() as instruction:
             return instruction.id

@@ -7,8 +7,6 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from foundry.mcp import memory, runs
-from foundry.mcp import next_step as walk
-from foundry.mcp import workflows as views
 from foundry.mcp.messages import (
     GetReply,
     GetRequest,
@@ -23,11 +21,19 @@ from foundry.mcp.messages import (
     ValidateReply,
     ValidateRequest,
 )
+from foundry.mcp.next_step import go_on, start, without_token
 from foundry.mcp.sessions import Sessions
-from foundry.mcp.workflows import Catalog
+from foundry.mcp.workflows import (
+    Catalog,
+    describe_workflow,
+    judge_output,
+    list_workflows,
+    validate_document,
+)
 from foundry.report.status import StatusReport
 from foundry.schema.base import Document
 from foundry.schema.memory import MemoryEntry
+from foundry.workflow.json_schema import json_schema
 
 WRONG = 8
 """Wrong arguments that a message names."""
@@ -61,7 +67,7 @@ def make_tools(catalog: Catalog, sessions: Sessions) -> dict[str, Tool]:
 
     def next_step(request: NextRequest) -> NextReply:
         if request.token is not None:
-            return walk.go_on(sessions, request)
+            return go_on(sessions, request)
         if request.workflow_id is None:
             raise Refusal(
                 "invalid-arguments",
@@ -71,25 +77,25 @@ def make_tools(catalog: Catalog, sessions: Sessions) -> dict[str, Tool]:
             )
         workflow = catalog.workflow(request.workflow_id)
         if request.completed_steps is not None:
-            return walk.without_token(workflow, request)
+            return without_token(workflow, request)
         if request.rehydrate:
             raise Refusal(
                 "invalid-arguments",
                 "`rehydrate` tells the step of a token again, and there is no token",
                 hint="Send `token` with it, or leave it out to begin",
             )
-        return walk.start(sessions, workflow, request.context or {})
+        return start(sessions, workflow, request.context or {})
 
     def get(request: GetRequest) -> GetReply:
-        return views.looked_at(catalog.workflow(request.id), preview=request.mode == "preview")
+        return describe_workflow(catalog.workflow(request.id), preview=request.mode == "preview")
 
     def validate(request: ValidateRequest) -> ValidateReply:
         workflow = catalog.workflow(request.workflow_id)
-        return views.judged(workflow, request.step_id, request.output, request.context or {})
+        return judge_output(workflow, request.step_id, request.output, request.context or {})
 
     tools = (
         Tool("workflow_list", "List workflows", LIST, Nothing, ListReply,
-             lambda _: views.listed(catalog)),
+             lambda _: list_workflows(catalog)),
         Tool("workflow_get", "Look at a workflow", GET, GetRequest, GetReply, get),
         Tool("workflow_next", "Next step", NEXT, NextRequest, NextReply, next_step,
              reads_only=False),
@@ -97,9 +103,9 @@ def make_tools(catalog: Catalog, sessions: Sessions) -> dict[str, Tool]:
              ValidateReply, validate),
         Tool("workflow_validate_json", "Judge a workflow document", VALIDATE_JSON,
              ValidateJsonRequest, ValidateReply,
-             lambda request: views.judged_document(request.workflow_json)),
+             lambda request: validate_document(request.workflow_json)),
         Tool("workflow_get_schema", "Schema of a workflow document", SCHEMA, Nothing, SchemaReply,
-             lambda _: views.schema_reply()),
+             lambda _: SchemaReply(schema_=json_schema())),
         Tool("build_status", "How a build stands", STATUS, StatusRequest, StatusReport,
              lambda request: runs.status(request.run, request.folder)),
         Tool("memory_search", "Search a project's memory", SEARCH, memory.SearchRequest,

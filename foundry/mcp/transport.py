@@ -63,58 +63,58 @@ def serve_stdio(server: Server[Any]) -> None:
 
 async def _stdio(server: Server[Any]) -> None:
     refuse, refusals = anyio.create_memory_object_stream[SessionMessage](math.inf)
-    lines: Any = messages(claimed(), refuse.send_nowait, refuse.close)
+    lines: Any = valid_messages(claim_stdin(), refuse.send_nowait, refuse.close)
     async with (
         stdio_server(stdin=lines) as (incoming, outgoing),
         anyio.create_task_group() as tasks,
     ):
-        tasks.start_soon(_passed_on, refusals, outgoing.clone())
+        tasks.start_soon(_forward, refusals, outgoing.clone())
         await server.run(incoming, outgoing, server.create_initialization_options())
 
 
-async def _passed_on(source: Any, sink: Any) -> None:
+async def _forward(source: Any, sink: Any) -> None:
     async with source, sink:
         async for message in source:
             await sink.send(message)
 
 
-def claimed() -> int:
+def claim_stdin() -> int:
     """stdin under another number: what a tool starts finds nothing there to read."""
-    wire = fcntl.fcntl(0, fcntl.F_DUPFD_CLOEXEC, 3)
+    stdin = fcntl.fcntl(0, fcntl.F_DUPFD_CLOEXEC, 3)
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
     os.close(nothing)
-    return wire
+    return stdin
 
 
-async def messages(
-    wire: int, refuse: Callable[[SessionMessage], None], done: Callable[[], None]
+async def valid_messages(
+    stdin: int, refuse: Callable[[SessionMessage], None], done: Callable[[], None]
 ) -> AsyncIterator[str]:
     """The lines that are messages; the others are answered by `refuse`. `done`: no more come."""
-    async for line in _lines(wire):
+    async for line in _lines(stdin):
         try:
             types.jsonrpc_message_adapter.validate_json(line, by_name=False)
         except ValidationError as error:
             if line.strip():
-                refuse(SessionMessage(refusal(line, error)))
+                refuse(SessionMessage(invalid_message(line, error)))
         else:
             yield line
     done()
 
 
-def refusal(line: str, error: ValidationError) -> types.JSONRPCError:
+def invalid_message(line: str, error: ValidationError) -> types.JSONRPCError:
     """What is said to a line that is no message."""
     found = error.errors(include_url=False, include_context=False, include_input=False)[0]
     unreadable = found["type"] == "json_invalid"
-    told = Refusal(
+    refusal = Refusal(
         "invalid-message",
         f"this line is no JSON-RPC message: {found['msg']}",
         hint="Send one message a line, of whole Unicode characters and at most 150 levels deep",
     )
     data = types.ErrorData(
         code=types.PARSE_ERROR if unreadable else types.INVALID_REQUEST,
-        message=told.message,
-        data={"error": described(told)},
+        message=refusal.message,
+        data={"error": described(refusal)},
     )
     return types.JSONRPCError(jsonrpc="2.0", id=request_id(line), error=data)
 
@@ -133,11 +133,11 @@ def request_id(line: str) -> str | int | None:
     return int(found["number"]) if found["number"] else found["text"]
 
 
-async def _lines(wire: int) -> AsyncIterator[str]:
-    kind = os.fstat(wire).st_mode
+async def _lines(stdin: int) -> AsyncIterator[str]:
+    kind = os.fstat(stdin).st_mode
     waits = stat.S_ISFIFO(kind) or stat.S_ISSOCK(kind)  # a file or a terminal can't be waited for
     rest = bytearray()
-    while data := await _read(wire, waits=waits):
+    while data := await _read(stdin, waits=waits):
         rest += data
         if b"\n" in data:
             *whole, rest = rest.split(b"\n")
@@ -146,11 +146,11 @@ async def _lines(wire: int) -> AsyncIterator[str]:
     yield rest.decode("utf-8", "replace")
 
 
-async def _read(wire: int, *, waits: bool) -> bytes:
+async def _read(stdin: int, *, waits: bool) -> bytes:
     if not waits:
-        return await anyio.to_thread.run_sync(os.read, wire, CHUNK)
-    await anyio.wait_readable(wire)
-    return os.read(wire, CHUNK)
+        return await anyio.to_thread.run_sync(os.read, stdin, CHUNK)
+    await anyio.wait_readable(stdin)
+    return os.read(stdin, CHUNK)
 
 
 def serve_http(
@@ -165,7 +165,7 @@ def serve_http(
 
     Port 0 takes a free one. Raises InputError for an address that is not ours to serve on.
     """
-    with bound(host, port) as listening:
+    with listen(host, port) as listening:
         app = http_app(server, stateless=stateless)
         config = uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=1)
         ready(address(listening))
@@ -202,7 +202,7 @@ class OnlyFromHere:
         await app(scope, receive, send)
 
 
-def bound(host: str, port: int) -> socket.socket:
+def listen(host: str, port: int) -> socket.socket:
     """A listening socket on the loopback; raises InputError for any other place."""
     if host not in LOOPBACK:
         raise InputError(

@@ -1,4 +1,4 @@
-"""The workflows that are served: listed, looked at, judged; read again only when a file changed."""
+"""The workflows that are served: listed, described, validated; read again when a file changed."""
 
 import os
 from collections.abc import Iterator, Mapping
@@ -11,16 +11,14 @@ from foundry.mcp.messages import (
     Listed,
     ListReply,
     Refusal,
-    SchemaReply,
     ValidateReply,
 )
-from foundry.mcp.prompts import instead
+from foundry.mcp.prompts import engine_step_text
 from foundry.schema.workflow import Function, Workflow
 from foundry.workflow import criteria, load
-from foundry.workflow import json_schema as schema
-from foundry.workflow import validate as problems
 from foundry.workflow.cursor import Blocked, Instruction, begin, due
 from foundry.workflow.disclosure import disclose
+from foundry.workflow.validate import problems
 
 Stamp = tuple[str, int, int]
 
@@ -77,7 +75,7 @@ def _stamp(file: Path | os.DirEntry[str]) -> Stamp:
     return os.fspath(file), stat.st_size, stat.st_mtime_ns
 
 
-def listed(catalog: Catalog) -> ListReply:
+def list_workflows(catalog: Catalog) -> ListReply:
     """Every workflow in a line."""
     return ListReply(
         workflows=tuple(
@@ -94,7 +92,7 @@ def listed(catalog: Catalog) -> ListReply:
     )
 
 
-def looked_at(workflow: Workflow, *, preview: bool) -> GetReply:
+def describe_workflow(workflow: Workflow, *, preview: bool) -> GetReply:
     """A workflow's description, and where it begins."""
     reply = GetReply(
         id=workflow.id,
@@ -117,16 +115,21 @@ def _function(function: Function) -> dict[str, Any]:
 def _first(workflow: Workflow) -> dict[str, Any]:
     match due(workflow, begin(workflow)):
         case Instruction() as instruction:
-            told = disclose(workflow, instruction, "fresh")
-            words = told.guidance["prompt"] or instead(instruction.step)
-            return {"first_step": {**told.step, "prompt": words}, "warnings": told.warnings}
+            disclosed = disclose(workflow, instruction, "fresh")
+            text = disclosed.guidance["prompt"] or engine_step_text(instruction.step)
+            return {
+                "first_step": {**disclosed.step, "prompt": text},
+                "warnings": disclosed.warnings,
+            }
         case Blocked(reason=reason, hint=hint):
             return {"first_step": None, "warnings": (f"{reason}. {hint}",)}
         case _:
             return {"first_step": None, "warnings": ("with an empty context no step runs",)}
 
 
-def judged(workflow: Workflow, step: str, output: str, context: Mapping[str, Any]) -> ValidateReply:
+def judge_output(
+    workflow: Workflow, step: str, output: str, context: Mapping[str, Any]
+) -> ValidateReply:
     """The verdict over a step's output; raises Refusal for a step that does not exist."""
     name = step.rsplit("/", 1)[-1]  # `loop[2]/step` is how a journal names a body step
     steps = {each.id: each for each in workflow.all_steps}
@@ -142,19 +145,14 @@ def judged(workflow: Workflow, step: str, output: str, context: Mapping[str, Any
     )
 
 
-def judged_document(document: str | Mapping[str, Any]) -> ValidateReply:
+def validate_document(document: str | Mapping[str, Any]) -> ValidateReply:
     """Everything that is wrong with a document: errors as issues, warnings as suggestions."""
     if isinstance(document, str):
         found = load.examine_text(document, json=document.lstrip().startswith("{"))
     else:
-        found = problems.problems(document)
+        found = problems(document)
     return ValidateReply(
         valid=not any(each.level == "error" for each in found),
         issues=tuple(str(each) for each in found if each.level == "error"),
         suggestions=tuple(str(each) for each in found if each.level == "warning"),
     )
-
-
-def schema_reply() -> SchemaReply:
-    """JSON Schema of a document."""
-    return SchemaReply(schema_=schema.json_schema())

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from foundry.errors import WorkflowError
-from foundry.mcp import next_step as walk
 from foundry.mcp.messages import NextRequest, compact
+from foundry.mcp.next_step import go_on, start
 from foundry.mcp.sessions import Sessions
 from foundry.model.tokens import estimate
 from foundry.schema.journal import Entry, Start, StepRecord
@@ -114,11 +114,11 @@ def _iterations(
     """
     before = Step(id="before-the-loop", title="Before", prompt="Begin.")
     alone = workflow.model_copy(update={"steps": (before, _free(loop))})
-    reply = walk.start(sessions, alone, _context(loop))
+    reply = start(sessions, alone, _context(loop))
     told: dict[int, list[str]] = {1: [], 2: []}
     for number in range(STEPS):
         changed = {name.split(".")[0]: number for name in names(loop.loop.condition)}
-        reply = walk.go_on(sessions, NextRequest(token=reply.token, context=changed))
+        reply = go_on(sessions, NextRequest(token=reply.token, context=changed))
         iteration = reply.context.get("_currentLoop", {}).get("iteration", 3)
         if iteration > max(told):
             break

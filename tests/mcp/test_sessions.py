@@ -15,7 +15,7 @@ import pytest
 from foundry.errors import JournalError
 from foundry.mcp import token
 from foundry.mcp.messages import Refusal
-from foundry.mcp.sessions import KEPT_DAYS, Session, Sessions, moved, place
+from foundry.mcp.sessions import KEPT_DAYS, Session, Sessions, advanced, due_step
 from foundry.schema.workflow import Workflow
 from foundry.workflow.load import parse
 from tests.support.mcp_clients import CONTEXT, TOUR
@@ -35,7 +35,7 @@ def tour() -> Workflow:
 
 def complete(session: Session, **context: Any) -> str:
     """Complete the step that is due; the token of the next one."""
-    session.complete(context, moved(session.workflow, session.cursor, context))
+    session.complete(context, advanced(session.workflow, session.cursor, context))
     return session.token()
 
 
@@ -46,7 +46,7 @@ def step(sessions: Sessions, ticket: str, **context: Any) -> str:
 
 def due_at(sessions: Sessions, ticket: str) -> tuple[str, int]:
     with sessions.held(token.read(ticket)) as session:
-        return place(session.workflow, session.cursor), len(session.done)
+        return due_step(session.workflow, session.cursor), len(session.done)
 
 
 def lines(folder: Path) -> list[dict[str, Any]]:

@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from foundry.errors import InputError
-from foundry.mcp.transport import bound, request_id
+from foundry.mcp.transport import listen, request_id
 from tests.support.builds import environment_of
 from tests.support.mcp_clients import COMMAND, TOUR, put, served
 
@@ -320,7 +320,7 @@ def test_host_and_origin_are_checked() -> None:
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.1", "example.org", ""])
 def test_no_other_place_than_the_loopback_is_taken(host: str) -> None:
     with pytest.raises(InputError, match="loopback"):
-        bound(host, 0)
+        listen(host, 0)
 
 
 def test_a_port_in_use_is_said_in_one_line() -> None:
