@@ -19,9 +19,8 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from foundry.circular.diff_stats import grew, hides_failures, shrank
 from foundry.circular.failures import steady
-from foundry.circular.metrics import balances, gains, work
+from foundry.circular.metrics import balances, gains, grew, hides_failures, shrank, work
 from foundry.circular.schema import Failure, IterationState
 
 ITERATIONS = 3

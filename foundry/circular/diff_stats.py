@@ -11,9 +11,7 @@ so that a change counts.
 
 Tests, assertions and skips are counted by what they look like in the languages that most projects
 are written in. A line that is commented out counts for nothing, and neither does an assertion that
-can't fail. An iteration *shrank* the tests with fewer test functions, fewer assertions, more skips
-(by the diff), or fewer tests run (by the reports of the test runner); it is excused when more code
-than tests went away: tests of code that is gone go with it.
+can't fail.
 """
 
 import re
@@ -22,9 +20,148 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import PurePosixPath
 
-from foundry.circular.schema import ChangeSummary, IterationState
+from foundry.circular.schema import ChangeSummary
 
-Skeleton = tuple[tuple[str, ...], ...]
+_DOCUMENT = re.compile(
+    r"(^|/)(docs?/.*|(README|LICENSE|COPYING|NOTICE|AUTHORS|CHANGELOG|CHANGES|CONTRIBUTING)[^/.]*)$"
+    r"|\.(md|markdown|rst|adoc|txt)$",
+    re.IGNORECASE,
+)
+_NO_DOCUMENT = re.compile(
+    r"(^|/)(requirements[^/]*|constraints[^/]*|CMakeLists|robots)\.txt$|"
+    r"(^|/)docs?/.*\.(py|js|ts|sh|toml|json|ya?ml|cfg|ini)$",
+    re.IGNORECASE,
+)
+_HUNK = re.compile(r"@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@")
+_MARKS = ("rename to ", "copy to ", "new mode ", "Binary files ", "GIT binary patch")
+_ESCAPE = re.compile(r'\\([0-7]{3}|[abtnvfr"\\])')
+_ESCAPED = {"a": 7, "b": 8, "t": 9, "n": 10, "v": 11, "f": 12, "r": 13, '"': 34, "\\": 92}
+
+
+@dataclass(slots=True)
+class _File:
+    """The lines of one file in a diff: hunk by hunk, the old ones and the new ones."""
+
+    path: str = ""
+    marked: bool = False
+    hunks: list[list[str]] = field(default_factory=list)
+
+    def side(self, hunk: list[str], sign: str) -> list[str]:
+        """A hunk as it was (`-`) or is (`+`), what it keeps included."""
+        return [line[1:] for line in hunk if line[:1] in (sign, " ", "")]
+
+    def changed(self, sign: str) -> list[str]:
+        """All lines that were added or removed."""
+        return [line[1:] for hunk in self.hunks for line in hunk if line[:1] == sign]
+
+
+def summarise(diff: str) -> ChangeSummary:
+    """The summary of a unified diff as git writes it (`git diff --no-color`)."""
+    return sum(map(_summary, _files(diff)), start=ChangeSummary())
+
+
+def is_document(path: str) -> bool:
+    """Whether a file is for people only."""
+    return bool(_DOCUMENT.search(path)) and not _NO_DOCUMENT.search(path)
+
+
+def _summary(file: _File) -> ChangeSummary:
+    added, removed = file.changed("+"), file.changed("-")
+    changed = len(added) + len(removed)
+    common = {"files": (file.path,), "added": len(added), "removed": len(removed)}
+    if is_document(file.path) and not file.marked:
+        return ChangeSummary(**common, documentation=changed)
+    substantive = sum(_substantive(file, hunk) for hunk in file.hunks)
+    cosmetic = changed - substantive
+    net = _code_lines(added, file.path) - _code_lines(removed, file.path)
+    if not is_test_file(file.path):
+        return ChangeSummary(
+            **common, substantive=substantive + file.marked, cosmetic=cosmetic, code_lines=net
+        )
+    new, old = count_tests(added, file.path), count_tests(removed, file.path)
+    functions, assertions, skips = (now - before for now, before in zip(new, old, strict=True))
+    return ChangeSummary(
+        **common,
+        substantive=substantive + file.marked,
+        cosmetic=cosmetic,
+        test_lines=net,
+        test_functions=functions,
+        assertions=assertions,
+        skips=skips,
+    )
+
+
+def _substantive(file: _File, hunk: list[str]) -> int:
+    """The changed lines of a hunk that are not only comments, blank lines and formatting."""
+    old, new = (significant(file.side(hunk, sign), file.path) for sign in "-+")
+    if old == new:
+        return 0
+    return sum(
+        1 for line in hunk if line[:1] in "+-" and line and significant([line[1:]], file.path)
+    ) or sum(1 for line in hunk if line[:1] in "+-" and line)
+
+
+def _code_lines(lines: list[str], path: str) -> int:
+    return sum(1 for line in lines if significant([line], path))
+
+
+def _files(diff: str) -> Iterator[_File]:
+    """The files of a diff. Hunks are read by the numbers in their heads, so that a removed line
+    `-- a/x` is not taken for the head of a file."""
+    file: _File | None = None
+    old = new = 0
+    for line in diff.split("\n"):
+        if old > 0 or new > 0:
+            if file is None or line.startswith("\\"):
+                continue
+            file.hunks[-1].append(line)
+            old -= line[:1] != "+"
+            new -= line[:1] != "-"
+        elif line.startswith("diff --git "):
+            if file is not None:
+                yield file
+            file = _File(_path(line.rpartition(" ")[2]))
+        elif file is not None and (head := _HUNK.match(line)):
+            old, new = (int(each) if each is not None else 1 for each in head.groups())
+            file.hunks.append([])
+        elif file is not None:
+            _take_head(file, line)
+    if file is not None:
+        yield file
+
+
+def _take_head(file: _File, line: str) -> None:
+    """A line between the head of a file and its first hunk."""
+    file.marked = file.marked or line.startswith(_MARKS)
+    if line.startswith(("+++ ", "--- ")) and not line.endswith("/dev/null"):
+        file.path = _path(line[4:].rstrip("\t"))
+    elif line.startswith("rename to "):
+        file.path = _unquoted(line[len("rename to ") :])
+
+
+def _path(name: str) -> str:
+    """A path of a diff without git's `a/` and `b/`."""
+    return _unquoted(name).removeprefix("a/").removeprefix("b/")
+
+
+def _unquoted(name: str) -> str:
+    """A path that git put in quotes because of odd characters."""
+    if not (name.startswith('"') and name.endswith('"')):
+        return name
+    data = bytearray()
+    at, body = 0, name[1:-1]
+    for match in _ESCAPE.finditer(body):
+        data += body[at : match.start()].encode(errors="surrogateescape")
+        code = match[1]
+        data.append(_ESCAPED[code] if code in _ESCAPED else int(code, 8) & 0xFF)
+        at = match.end()
+    data += body[at:].encode(errors="surrogateescape")
+    return data.decode(errors="replace")
+
+
+# -- what code says --------------------------------------------------------------------------------
+
+Lines = tuple[tuple[str, ...], ...]
 """Logical lines, each its tokens; where indentation matters, the first token is the indentation."""
 
 _HASH = r"#[^\n]*"
@@ -95,8 +232,8 @@ _BY_NAME = {"Dockerfile": _SHELL, "Makefile": _OUTLINE, "GNUmakefile": _OUTLINE}
 _OPENING, _CLOSING = "([{", ")]}"
 
 
-def skeleton(lines: Sequence[str], path: str) -> Skeleton:
-    """What lines of a file say: equal skeletons, equal code."""
+def significant(lines: Sequence[str], path: str) -> Lines:
+    """What lines of a file say without comments and formatting: equal lines, equal code."""
     language = _language(path)
     return tuple(_logical(_tokens("\n".join(lines), language), language))
 
@@ -170,6 +307,8 @@ def _whole(
     yield (indent.expandtabs(), *line) if language.indents else tuple(line)
 
 
+# -- tests -----------------------------------------------------------------------------------------
+
 _TEST_FILE = re.compile(
     r"(^|/)(tests?|specs?|__tests__|testing|e2e)/|(^|/)(test_|conftest)[^/]*$|"
     r"[_.-](tests?|spec)\.\w+$|Tests?\.\w+$",
@@ -198,224 +337,20 @@ _SKIP = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Tally:
-    """What was counted in lines of test code."""
-
-    functions: int = 0
-    assertions: int = 0
-    skips: int = 0
-
-
 def is_test_file(path: str) -> bool:
     """Whether a file is there to test others, by its name."""
     return bool(_TEST_FILE.search(str(PurePosixPath(path))))
 
 
-def tally(lines: Iterable[str], path: str) -> Tally:
+def count_tests(lines: Iterable[str], path: str) -> tuple[int, int, int]:
     """Test functions, assertions and skips in lines of a test file."""
     code = [line for line in lines if not _COMMENT.match(line)]
     shell = path.endswith((".sh", ".bats", ".bash"))
-    return Tally(
-        functions=sum(1 for line in code if _FUNCTION.search(line)),
-        assertions=sum(1 for line in code if _asserts(line, shell=shell)),
-        skips=sum(1 for line in code if _SKIP.search(line)),
-    )
+    functions = sum(1 for line in code if _FUNCTION.search(line))
+    assertions = sum(1 for line in code if _asserts(line, shell=shell))
+    return functions, assertions, sum(1 for line in code if _SKIP.search(line))
 
 
 def _asserts(line: str, *, shell: bool) -> bool:
     found = _ASSERTION.search(line) or (shell and _SHELL_ASSERTION.search(line))
     return bool(found) and not _EMPTY.search(line)
-
-
-_DOCUMENT = re.compile(
-    r"(^|/)(docs?/.*|(README|LICENSE|COPYING|NOTICE|AUTHORS|CHANGELOG|CHANGES|CONTRIBUTING)[^/.]*)$"
-    r"|\.(md|markdown|rst|adoc|txt)$",
-    re.IGNORECASE,
-)
-_NO_DOCUMENT = re.compile(
-    r"(^|/)(requirements[^/]*|constraints[^/]*|CMakeLists|robots)\.txt$|"
-    r"(^|/)docs?/.*\.(py|js|ts|sh|toml|json|ya?ml|cfg|ini)$",
-    re.IGNORECASE,
-)
-_HUNK = re.compile(r"@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@")
-_MARKS = ("rename to ", "copy to ", "new mode ", "Binary files ", "GIT binary patch")
-_ESCAPE = re.compile(r'\\([0-7]{3}|[abtnvfr"\\])')
-_ESCAPED = {"a": 7, "b": 8, "t": 9, "n": 10, "v": 11, "f": 12, "r": 13, '"': 34, "\\": 92}
-
-
-@dataclass(slots=True)
-class _File:
-    """The lines of one file in a diff: hunk by hunk, the old ones and the new ones."""
-
-    path: str = ""
-    marked: bool = False
-    hunks: list[list[str]] = field(default_factory=list)
-
-    def side(self, hunk: list[str], sign: str) -> list[str]:
-        """A hunk as it was (`-`) or is (`+`), what it keeps included."""
-        return [line[1:] for line in hunk if line[:1] in (sign, " ", "")]
-
-    def changed(self, sign: str) -> list[str]:
-        """All lines that were added or removed."""
-        return [line[1:] for hunk in self.hunks for line in hunk if line[:1] == sign]
-
-
-def summarise(diff: str) -> ChangeSummary:
-    """The summary of a unified diff as git writes it (`git diff --no-color`)."""
-    return sum(map(_summary, _files(diff)), start=ChangeSummary())
-
-
-def is_document(path: str) -> bool:
-    """Whether a file is for people only."""
-    return bool(_DOCUMENT.search(path)) and not _NO_DOCUMENT.search(path)
-
-
-def _summary(file: _File) -> ChangeSummary:
-    added, removed = file.changed("+"), file.changed("-")
-    changed = len(added) + len(removed)
-    common = {"files": (file.path,), "added": len(added), "removed": len(removed)}
-    if is_document(file.path) and not file.marked:
-        return ChangeSummary(**common, documentation=changed)
-    substantive = sum(_substantive(file, hunk) for hunk in file.hunks)
-    cosmetic = changed - substantive
-    net = _code_lines(added, file.path) - _code_lines(removed, file.path)
-    if not is_test_file(file.path):
-        return ChangeSummary(
-            **common, substantive=substantive + file.marked, cosmetic=cosmetic, code_lines=net
-        )
-    new, old = tally(added, file.path), tally(removed, file.path)
-    return ChangeSummary(
-        **common,
-        substantive=substantive + file.marked,
-        cosmetic=cosmetic,
-        test_lines=net,
-        test_functions=new.functions - old.functions,
-        assertions=new.assertions - old.assertions,
-        skips=new.skips - old.skips,
-    )
-
-
-def _substantive(file: _File, hunk: list[str]) -> int:
-    """The changed lines of a hunk that are not only comments, blank lines and formatting."""
-    old, new = (skeleton(file.side(hunk, sign), file.path) for sign in "-+")
-    if old == new:
-        return 0
-    return sum(
-        1 for line in hunk if line[:1] in "+-" and line and skeleton([line[1:]], file.path)
-    ) or sum(1 for line in hunk if line[:1] in "+-" and line)
-
-
-def _code_lines(lines: list[str], path: str) -> int:
-    return sum(1 for line in lines if skeleton([line], path))
-
-
-def _files(diff: str) -> Iterator[_File]:
-    """The files of a diff. Hunks are read by the numbers in their heads, so that a removed line
-    `-- a/x` is not taken for the head of a file."""
-    file: _File | None = None
-    old = new = 0
-    for line in diff.split("\n"):
-        if old > 0 or new > 0:
-            if file is None or line.startswith("\\"):
-                continue
-            file.hunks[-1].append(line)
-            old -= line[:1] != "+"
-            new -= line[:1] != "-"
-        elif line.startswith("diff --git "):
-            if file is not None:
-                yield file
-            file = _File(_plain_path(line.rpartition(" ")[2]))
-        elif file is not None and (head := _HUNK.match(line)):
-            old, new = (int(each) if each is not None else 1 for each in head.groups())
-            file.hunks.append([])
-        elif file is not None:
-            _take_head(file, line)
-    if file is not None:
-        yield file
-
-
-def _take_head(file: _File, line: str) -> None:
-    """A line between the head of a file and its first hunk."""
-    file.marked = file.marked or line.startswith(_MARKS)
-    if line.startswith(("+++ ", "--- ")) and not line.endswith("/dev/null"):
-        file.path = _plain_path(line[4:].rstrip("\t"))
-    elif line.startswith("rename to "):
-        file.path = _unquoted(line[len("rename to ") :])
-
-
-def _plain_path(name: str) -> str:
-    """A path of a diff without git's `a/` and `b/`."""
-    return _unquoted(name).removeprefix("a/").removeprefix("b/")
-
-
-def _unquoted(name: str) -> str:
-    """A path that git put in quotes because of odd characters."""
-    if not (name.startswith('"') and name.endswith('"')):
-        return name
-    data = bytearray()
-    at, body = 0, name[1:-1]
-    for match in _ESCAPE.finditer(body):
-        data += body[at : match.start()].encode(errors="surrogateescape")
-        code = match[1]
-        data.append(_ESCAPED[code] if code in _ESCAPED else int(code, 8) & 0xFF)
-        at = match.end()
-    data += body[at:].encode(errors="surrogateescape")
-    return data.decode(errors="replace")
-
-
-def shrank(state: IterationState, before: IterationState | None) -> tuple[str, ...]:
-    """How an iteration shrank the tests, in words; empty when it did not, or is excused."""
-    if _is_excused(state.change):
-        return ()
-    return (*_by_diff(state.change), *_by_count(state, before))
-
-
-def hides_failures(state: IterationState, before: IterationState | None) -> tuple[str, ...]:
-    """The same, when failures went away with it: then what is green shows nothing."""
-    then = None if before is None else _failing(before)
-    went = bool(state.issues_resolved) if then is None else _failing(state) < then
-    return shrank(state, before) if went else ()
-
-
-def grew(state: IterationState) -> bool:
-    """Whether an iteration added tests and took none away."""
-    change = state.change
-    return change.test_functions > 0 and change.assertions >= 0 and change.skips <= 0
-
-
-def _is_excused(change: ChangeSummary) -> bool:
-    gone = -change.code_lines
-    return gone > 0 and gone >= -change.test_lines and change.skips <= 0
-
-
-def _by_diff(change: ChangeSummary) -> tuple[str, ...]:
-    found = []
-    if change.test_functions < 0:
-        found.append(f"{-change.test_functions} test functions fewer")
-    if change.assertions < 0:
-        found.append(f"{-change.assertions} assertions fewer")
-    if change.skips > 0:
-        found.append(f"{change.skips} tests more that are skipped or may fail")
-    return tuple(found)
-
-
-def _by_count(state: IterationState, before: IterationState | None) -> tuple[str, ...]:
-    """By the reports, where both iterations ran the same checks to their end."""
-    if before is None or not _comparable(state, before):
-        return ()
-    now, then = state.tests, before.tests
-    if now is None or then is None:
-        return ()
-    fewer = (then.total - then.skipped) - (now.total - now.skipped)
-    return (f"{fewer} tests fewer were run",) if fewer > 0 else ()
-
-
-def _comparable(state: IterationState, before: IterationState) -> bool:
-    """A runner that crashed, or was not run, counts fewer tests and shrank none."""
-    counting = [{c.name for c in s.checks if c.tests and c.tests.total} for s in (state, before)]
-    return counting[0] == counting[1]
-
-
-def _failing(state: IterationState) -> int:
-    return sum(failure.extent for failure in state.failures)

@@ -4,14 +4,18 @@
 the run. Breaking something and mending it again is no gain, and neither is a failure that went
 away with its test. Only where no check ever tells anything is a model's own word counted, and then
 only in an iteration that changed what the code does.
+
+An iteration *shrank* the tests with fewer test functions, fewer assertions, more skips (by the
+diff), or fewer tests run (by the reports of the test runner). It is excused when more code than
+tests went away: tests of code that is gone go with it.
 """
 
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from foundry.circular.diff_stats import hides_failures
 from foundry.circular.schema import (
+    ChangeSummary,
     Issue,
     IterationState,
     IterationStatus,
@@ -109,11 +113,10 @@ def is_measured(history: Sequence[IterationState]) -> bool:
     )
 
 
-def progress_per_token(history: Sequence[IterationState], last: int | None = None) -> float:
-    """Gain per million tokens, over the last iterations or all; 0 where nothing was spent."""
-    chosen = slice(-last if last else None, None)
-    tokens = sum(state.tokens for state in history[chosen])
-    return sum(gains(history)[chosen]) * PER_TOKENS / tokens if tokens else 0.0
+def progress_per_token(history: Sequence[IterationState]) -> float:
+    """Gain per million tokens; 0 where nothing was spent."""
+    tokens = sum(state.tokens for state in history)
+    return sum(gains(history)) * PER_TOKENS / tokens if tokens else 0.0
 
 
 def completion(history: Sequence[IterationState]) -> float:
@@ -127,23 +130,27 @@ def overall_progress(history: Sequence[IterationState], *, complete: bool = Fals
     return 1.0 if complete else round(min(completion(history), NEARLY), 4)
 
 
-def final_metrics(history: Sequence[IterationState], status: IterationStatus) -> CircularMetrics:
-    """The seed's metrics of a run that ended with `status`."""
+def final_metrics(history: Sequence[IterationState], *, complete: bool) -> CircularMetrics:
+    """The seed's metrics of a run; no run is a success that is not `complete`."""
+    last = work(history)[-1].status if work(history) else IterationStatus.UNKNOWN
+    if complete:
+        last = IterationStatus.SUCCESS
+    elif last is IterationStatus.SUCCESS:
+        last = IterationStatus.UNKNOWN
     rows = tuple(_row(state, gain) for state, gain in zip(history, gains(history), strict=True))
     costs = [state.cost_usd for state in history]
     known = [cost for cost in costs if cost is not None]
     failed = sum(1 for state in history if state.reason == "error" or state.errors)
-    success = status is IterationStatus.SUCCESS
     overall = OverallMetrics(
         total_iterations=len(history),
         total_tokens_consumed=sum(state.tokens for state in history),
         total_execution_time=sum(state.seconds for state in history),
-        completion_rate=1.0 if success else round(completion(history), 4),
+        completion_rate=1.0 if complete else round(completion(history), 4),
         error_rate=round(failed / len(history), 4) if history else 0.0,
         progress_per_token=round(progress_per_token(history), 3),
         total_cost_usd=sum(known) if len(known) == len(costs) else None,
     )
-    return CircularMetrics(status=status, per_iteration=rows, overall=overall)
+    return CircularMetrics(status=last, per_iteration=rows, overall=overall)
 
 
 def _row(state: IterationState, gain: int) -> IterationMetrics:
@@ -236,15 +243,10 @@ def _resolved(history: Sequence[IterationState]) -> int:
         return len({issue.id for state in history for issue in state.issues_resolved})
     failing = {name for failure in history[-1].failures for name in failure.ids}
     tests = {each.id for state in history for each in _of(state.issues_resolved, "test")}
-    counted = -sum(min(0, each) for each in _total(history).values())
-    return len(tests - failing) + counted
-
-
-def _total(history: Sequence[IterationState]) -> Counter[str]:
     total: Counter[str] = Counter()
     for state in history:
         total.update(_net(state))
-    return total
+    return len(tests - failing) - sum(min(0, each) for each in total.values())
 
 
 def _open(history: Sequence[IterationState]) -> int:
@@ -255,3 +257,59 @@ def _open(history: Sequence[IterationState]) -> int:
     said = {issue.id for issue in history[-1].issues_discovered}
     done = {issue.id for state in history for issue in state.issues_resolved}
     return len(said - done)
+
+
+# -- tests that shrink -----------------------------------------------------------------------------
+
+
+def shrank(state: IterationState, before: IterationState | None) -> tuple[str, ...]:
+    """How an iteration shrank the tests, in words; empty when it did not, or is excused."""
+    gone = -state.change.code_lines
+    if gone > 0 and gone >= -state.change.test_lines and state.change.skips <= 0:
+        return ()
+    return (*_by_diff(state.change), *_by_count(state, before))
+
+
+def hides_failures(state: IterationState, before: IterationState | None) -> tuple[str, ...]:
+    """The same, when failures went away with it: then what is green shows nothing."""
+    then = None if before is None else _failing(before)
+    went = bool(state.issues_resolved) if then is None else _failing(state) < then
+    return shrank(state, before) if went else ()
+
+
+def grew(state: IterationState) -> bool:
+    """Whether an iteration added tests and took none away."""
+    change = state.change
+    return change.test_functions > 0 and change.assertions >= 0 and change.skips <= 0
+
+
+def _by_diff(change: ChangeSummary) -> tuple[str, ...]:
+    found = []
+    if change.test_functions < 0:
+        found.append(f"{-change.test_functions} test functions fewer")
+    if change.assertions < 0:
+        found.append(f"{-change.assertions} assertions fewer")
+    if change.skips > 0:
+        found.append(f"{change.skips} tests more that are skipped or may fail")
+    return tuple(found)
+
+
+def _by_count(state: IterationState, before: IterationState | None) -> tuple[str, ...]:
+    """By the reports, where both iterations ran the same checks to their end."""
+    if before is None or not _comparable(state, before):
+        return ()
+    now, then = state.tests, before.tests
+    if now is None or then is None:
+        return ()
+    fewer = (then.total - then.skipped) - (now.total - now.skipped)
+    return (f"{fewer} tests fewer were run",) if fewer > 0 else ()
+
+
+def _comparable(state: IterationState, before: IterationState) -> bool:
+    """A runner that crashed, or was not run, counts fewer tests and shrank none."""
+    counting = [{c.name for c in s.checks if c.tests and c.tests.total} for s in (state, before)]
+    return counting[0] == counting[1]
+
+
+def _failing(state: IterationState) -> int:
+    return sum(failure.extent for failure in state.failures)

@@ -102,7 +102,7 @@ def _short(state: IterationState) -> IterationState:
 def completion_report(progress: ProgressState, entries: tuple[Entry, ...], stop: Stop) -> str:
     """circular/report.md: how it ended, what it took, iteration by iteration."""
     states = states_of(entries)
-    metrics = metrics_of(progress.completion_status == "complete", states)
+    metrics = final_metrics(states, complete=progress.completion_status == "complete")
     overall = metrics.overall
     cost = "unknown" if overall.total_cost_usd is None else f"${overall.total_cost_usd:.2f}"
     figures = (
@@ -148,15 +148,6 @@ def adaptations(states: Sequence[IterationState]) -> tuple[str, ...]:
     return tuple(lines)
 
 
-def metrics_of(complete: bool, states: Sequence[IterationState]) -> CircularMetrics:
-    """The seed's metrics of these iterations."""
-    last = work(states)[-1].status if work(states) else IterationStatus.UNKNOWN
-    status = IterationStatus.SUCCESS if complete else last
-    if not complete and status is IterationStatus.SUCCESS:
-        status = IterationStatus.UNKNOWN
-    return final_metrics(states, status)
-
-
 def headline(entries: tuple[Entry, ...]) -> str:
     """What the iterations came to, in a sentence; nothing where there was none."""
     states = states_of(entries)
@@ -171,7 +162,7 @@ def headline(entries: tuple[Entry, ...]) -> str:
             f"{_counted(worked, 'iteration')}, {_counted(len(states) - worked, 'doubting thread')}",
             f"{_counted(resolved, 'issue')} resolved, {len(_open(entries, states))} known and open",
             f"{_counted(len(files), 'file')} changed",
-            f"error rate {metrics_of(False, states).overall.error_rate:.0%}",
+            f"error rate {final_metrics(states, complete=False).overall.error_rate:.0%}",
         )
     )
 

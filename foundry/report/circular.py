@@ -5,9 +5,9 @@ from rich.table import Table
 from rich.text import Text
 
 from foundry.circular.history import assignment_of, reverted_of, states_of
-from foundry.circular.metrics import CircularMetrics, counted
+from foundry.circular.metrics import CircularMetrics, counted, final_metrics
 from foundry.circular.prompt_versions import prompts_of
-from foundry.circular.report import adaptations, metrics_of, state_of
+from foundry.circular.report import adaptations, state_of
 from foundry.circular.schema import IterationState, ProgressState, PromptHistory
 from foundry.engine.pinned_workflow import kept
 from foundry.errors import ProjectError
@@ -59,7 +59,9 @@ def circular_report(project: Project) -> CircularReport:
         progress=state.progress_state,
         iterations=states,
         reverted=tuple(sorted(reverted_of(entries))),
-        metrics=metrics_of(state.progress_state.completion_status == "complete", states),
+        metrics=final_metrics(
+            states, complete=state.progress_state.completion_status == "complete"
+        ),
         prompts=prompts.history if prompts else None,
         base_context_hash=state.base_context_hash,
         circular_prompt_hash=state.circular_prompt_hash,

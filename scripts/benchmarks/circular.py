@@ -23,7 +23,7 @@ from typing import Any
 
 from foundry.circular.history import states_of
 from foundry.circular.metrics import final_metrics, work
-from foundry.circular.schema import IterationState, IterationStatus
+from foundry.circular.schema import IterationState
 from foundry.circular.session import CircularOptions, new_run, shaped
 from foundry.engine.pinned_workflow import PinnedWorkflow
 from foundry.engine.runner import Ended
@@ -83,9 +83,7 @@ def _ends(run: Run) -> Iterator[Figure]:
     """All fixed, verified, and how many iterations more than the defects needed."""
     threads = work(run.states)
     verified = run.ended.status is Status.VERIFIED
-    metrics = final_metrics(
-        run.states, IterationStatus.SUCCESS if verified else IterationStatus.UNKNOWN
-    )
+    metrics = final_metrics(run.states, complete=verified)
     yield Figure(
         f"circular: defects fixed of {DEFECTS}",
         DEFECTS - run.left,

@@ -5,9 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from foundry.circular.diff_stats import hides_failures, is_document, shrank, summarise
+from foundry.circular.diff_stats import is_document, summarise
 from foundry.circular.schema import ChangeSummary
-from tests.support.iterations import Histories, changed, check
 
 
 def diff(folder: Path, files: dict[str, tuple[str | None, str | None]]) -> ChangeSummary:
@@ -181,29 +180,6 @@ def test_lines_of_code_and_of_tests_are_told_apart(tmp_path: Path) -> None:
         },
     )
     assert (change.code_lines, change.test_lines) == (-1, 2)
-
-
-def test_what_shrinks_the_tests() -> None:
-    history = Histories([check(["t::1"], total=9)]).then(checks=[check(["t::1"], total=9)])
-    before = history.states[-1]
-
-    def after(change: ChangeSummary, *, total: int = 9, skipped: int = 0) -> tuple[bool, bool]:
-        state = Histories([check(["t::1"], total=9)]).then(
-            checks=[check(total=total, skipped=skipped)], change=change
-        ).states[-1]  # fmt: skip
-        return bool(shrank(state, before)), bool(hides_failures(state, before))
-
-    assert after(changed()) == (False, False)
-    assert after(changed(assertions=-1)) == (True, True)
-    assert after(changed(skips=1)) == (True, True)
-    assert after(changed(), skipped=1) == (True, True)
-    assert after(changed(), total=8) == (True, True)
-    assert after(changed(code_lines=-50, test_lines=-20, test_functions=-3), total=6) == (
-        False,
-        False,
-    )
-    assert after(changed(code_lines=-5, test_lines=-20, test_functions=-3), total=6) == (True, True)
-    assert after(changed(code_lines=-50, skips=1)) == (True, True)
 
 
 def test_an_empty_diff_changes_nothing() -> None:

@@ -15,10 +15,12 @@ from foundry.circular.metrics import (
     completion,
     final_metrics,
     gains,
+    hides_failures,
     overall_progress,
     progress_per_token,
+    shrank,
 )
-from foundry.circular.schema import ChangeSummary, Failure, IterationState, IterationStatus
+from foundry.circular.schema import ChangeSummary, Failure, IterationState
 from foundry.schema.command import KEPT_OUTPUT
 from tests.support.iterations import Histories, changed, check
 
@@ -147,7 +149,6 @@ def test_progress_per_token_and_overall() -> None:
     history.then(checks=[check([f"t::{n}" for n in range(4, 10)], total=20)], tokens=500_000)
     history.then(checks=[check([f"t::{n}" for n in range(5, 10)], total=20)], tokens=500_000)
     assert progress_per_token(history.states) == 5.0
-    assert progress_per_token(history.states, last=1) == 2.0
     assert progress_per_token(()) == 0.0
     assert completion(history.states) == 0.5
     assert overall_progress(history.states) == 0.5
@@ -176,7 +177,7 @@ def test_the_seeds_metrics() -> None:
     history = Histories([check(["t::1", "t::2"], total=9)])
     history.then(checks=[check(["t::2"], total=9)], peak_context=0.4, cost_usd=0.5)
     history.then(checks=[check(["t::2"], total=9)], reason="error", cost_usd=0.25)
-    metrics = final_metrics(history.states, IterationStatus.UNKNOWN)
+    metrics = final_metrics(history.states, complete=False)
     assert [row.gain for row in metrics.per_iteration] == [1, 0]
     assert metrics.per_iteration[0].context_window_usage == 0.4
     assert metrics.per_iteration[0].execution_duration == 600.0
@@ -185,10 +186,33 @@ def test_the_seeds_metrics() -> None:
     assert (overall.completion_rate, overall.error_rate) == (0.5, 0.5)
     assert (overall.total_execution_time, overall.total_cost_usd) == (1200.0, 0.75)
     assert overall.progress_per_token == 5.0
-    success = final_metrics(history.then().states, IterationStatus.SUCCESS)
+    success = final_metrics(history.then().states, complete=True)
     assert success.overall.completion_rate == 1.0
     assert success.overall.total_cost_usd is None
-    assert final_metrics((), IterationStatus.UNKNOWN).overall.error_rate == 0.0
+    assert final_metrics((), complete=False).overall.error_rate == 0.0
+
+
+def test_what_shrinks_the_tests() -> None:
+    history = Histories([check(["t::1"], total=9)]).then(checks=[check(["t::1"], total=9)])
+    before = history.states[-1]
+
+    def after(change: ChangeSummary, *, total: int = 9, skipped: int = 0) -> tuple[bool, bool]:
+        state = Histories([check(["t::1"], total=9)]).then(
+            checks=[check(total=total, skipped=skipped)], change=change
+        ).states[-1]  # fmt: skip
+        return bool(shrank(state, before)), bool(hides_failures(state, before))
+
+    assert after(changed()) == (False, False)
+    assert after(changed(assertions=-1)) == (True, True)
+    assert after(changed(skips=1)) == (True, True)
+    assert after(changed(), skipped=1) == (True, True)
+    assert after(changed(), total=8) == (True, True)
+    assert after(changed(code_lines=-50, test_lines=-20, test_functions=-3), total=6) == (
+        False,
+        False,
+    )
+    assert after(changed(code_lines=-5, test_lines=-20, test_functions=-3), total=6) == (True, True)
+    assert after(changed(code_lines=-50, skips=1)) == (True, True)
 
 
 def test_states_survive_their_json() -> None:
