@@ -187,7 +187,7 @@ def added(state: ContextState, message: Message | Iterable[Block]) -> ContextSta
     return _grown(state, estimate(message, state.per_token))
 
 
-def record(state: ContextState, usage: Usage, content: Iterable[Block] = ()) -> ContextState:
+def answered(state: ContextState, usage: Usage, content: Iterable[Block] = ()) -> ContextState:
     """After a reply: its report replaces every estimate. `content` is what it added."""
     blocks = list(content)
     return replace(
@@ -287,7 +287,7 @@ class ContextMeter:
         state = self.state
         if reply.last_usage is None:
             self._calibrator.learn(state.model, sample(state, reply.usage), state.reported is None)
-        self.state = self._calibrated(record(state, reply.context, reply.content))
+        self.state = self._calibrated(answered(state, reply.context, reply.content))
         self.peak = max(self.peak, self.tokens)
 
     def make_room(

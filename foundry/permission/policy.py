@@ -91,7 +91,7 @@ def load_policy(mode: Mode | None, line: tuple[Rule, ...] = ()) -> Policy:
         source="shipped",
     )
     rules = (*shipped, keys, *_rules(own, str(path)), *line)
-    _check_tools(rules)
+    _refuse_unknown_tools(rules)
     denials = own.denials or Policy.model_fields["denials"].default
     return Policy(mode=chosen, rules=rules, denials=denials)
 
@@ -109,7 +109,7 @@ def parse_rule(effect: Effect, text: str) -> Rule:
         raise InputError(f"--{effect} {text!r}: {_reason(error)}", hint=hint) from error
 
 
-def _check_tools(rules: Iterable[Rule]) -> None:
+def _refuse_unknown_tools(rules: Iterable[Rule]) -> None:
     for rule in rules:
         for tool in rule.tools:
             if tool != "*" and tool not in TOOLS:

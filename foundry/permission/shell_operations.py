@@ -14,9 +14,9 @@ from foundry.permission.shell_commands import Commands, Folders, after_cd, eithe
 from foundry.permission.shell_syntax import (
     Tree,
     Unreadable,
-    check_expansions,
     numbers_in,
     readings,
+    refuse_expansions,
     substitutions,
 )
 from foundry.permission.shell_values import (
@@ -79,7 +79,7 @@ class _Reader(Commands):
     def script(self, tree: Tree) -> None:
         """Gather the operations of a whole text."""
         try:
-            check_expansions(tree, numbers_in(tree), self._dialect)
+            refuse_expansions(tree, numbers_in(tree), self._dialect)
         except Unreadable as error:
             self.operations.append(opaque("(an expansion)", str(error)))
         self._settings = settings(tree)

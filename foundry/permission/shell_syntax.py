@@ -80,22 +80,22 @@ def _parsed(text: str, dialect: str) -> Tree:
         raise Unreadable("it is too deeply nested to be read") from error
     except OSError as error:
         raise Unreadable(f"shfmt, which reads commands, can't be run: {error}") from error
-    _check_comments(tree, text.encode())
+    _refuse_comments(tree, text.encode())
     return tree
 
 
-def _check_comments(node: Any, source: bytes) -> None:
+def _refuse_comments(node: Any, source: bytes) -> None:
     """A comment ends with its line for a shell; for shfmt, not after a backslash."""
     if isinstance(node, list):
         for each in node:
-            _check_comments(each, source)
+            _refuse_comments(each, source)
     elif isinstance(node, dict):
         if "Hash" in node:
             start = node["Hash"]["Offset"]
             if source[start:].split(b"\n", 1)[0].endswith(b"\\"):
                 raise Unreadable("it has a comment that ends in a backslash")
         for each in node.values():
-            _check_comments(each, source)
+            _refuse_comments(each, source)
 
 
 def _reason(said: str) -> str:
@@ -143,17 +143,17 @@ def substitutions(node: Any) -> Iterator[list[Tree]]:
             yield from substitutions(inner)
 
 
-def check_expansions(node: Any, numbers: frozenset[str], dialect: str) -> None:
+def refuse_expansions(node: Any, numbers: frozenset[str], dialect: str) -> None:
     """Raises Unreadable for an expansion that may run what a variable holds."""
     for inner in _children(node):
         kind = inner.get("Type")
         if kind == "ParamExp" and not _plain(inner):
             raise Unreadable("an expansion such as ${!x}, ${x@P} or ${x[i]} may hold anything")
         if dialect == BASH and kind in ("ArithmExp", "ArithmCmd", "LetClause", "CStyleLoop"):
-            _check_arithmetic(inner, numbers)
+            _refuse_arithmetic(inner, numbers)
         if kind == "BinaryTest" and inner.get("Op") in _COMPARES_NUMBERS:
-            _check_arithmetic(inner, numbers)
-        check_expansions(inner, numbers, dialect)
+            _refuse_arithmetic(inner, numbers)
+        refuse_expansions(inner, numbers, dialect)
 
 
 def numbers_in(tree: Tree) -> frozenset[str]:
@@ -248,7 +248,7 @@ def _plain(expansion: Tree) -> bool:
     return bool(expansion.get("Exp", {}).get("Op") != "@")
 
 
-def _check_arithmetic(node: Tree, numbers: frozenset[str]) -> None:
+def _refuse_arithmetic(node: Tree, numbers: frozenset[str]) -> None:
     for inner in everything(node):
         value = str(inner.get("Value"))
         if inner.get("Type") == "Lit" and value not in numbers and not _NUMBER.fullmatch(value):

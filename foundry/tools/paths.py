@@ -44,7 +44,7 @@ class ProjectFolder:
 
         An absolute path that lies inside the root is accepted.
         """
-        _check_text(path)
+        _refuse_odd_text(path)
         try:
             real = os.path.realpath(self.root / path)
         except (OSError, RecursionError) as error:  # links that change meanwhile, or very many
@@ -53,7 +53,7 @@ class ProjectFolder:
             raise ToolError(f"{path!r} is outside the project", hint=_RELATIVE)
         found = PurePosixPath(Path(real).relative_to(self.root))
         for parts in (PurePosixPath(path).parts, found.parts):
-            _check_is_open(path, parts, write=write)
+            _refuse_closed(path, parts, write=write)
         return str(found)
 
     def read(self, path: str, *, limit: int) -> bytes:
@@ -61,10 +61,10 @@ class ProjectFolder:
         located = PurePosixPath(self.locate(path))
         with explained(path), self._folder(located.parent) as folder:
             name = located.name or "."
-            _check_kind(path, os.stat(name, dir_fd=folder, follow_symlinks=False))
+            _refuse_irregular(path, os.stat(name, dir_fd=folder, follow_symlinks=False))
             with os.fdopen(os.open(name, _READ, dir_fd=folder), "rb") as file:
                 status = os.fstat(file.fileno())
-                _check_kind(path, status)
+                _refuse_irregular(path, status)
                 data = b"" if status.st_size > limit else file.read(limit + 1)
         if status.st_size > limit or len(data) > limit:
             size = max(status.st_size, len(data))
@@ -147,7 +147,7 @@ def hidden(path: str) -> bool:
     return ".git" in names or names[:2] == [_HARNESS, "local"]
 
 
-def _check_text(path: str) -> None:
+def _refuse_odd_text(path: str) -> None:
     if len(path) > _LONGEST:
         raise ToolError(f"the path is too long ({len(path):,} characters)", hint=_RELATIVE)
     if not path.strip() or path != path.strip():
@@ -158,7 +158,7 @@ def _check_text(path: str) -> None:
         raise ToolError(f"`~` means nothing here: {path!r}", hint=_RELATIVE)
 
 
-def _check_is_open(path: str, parts: tuple[str, ...], *, write: bool) -> None:
+def _refuse_closed(path: str, parts: tuple[str, ...], *, write: bool) -> None:
     """Judge by folded names: the file system may not care about case."""
     if hidden("/".join(parts)):
         raise ToolError(
@@ -178,7 +178,7 @@ def _fold(name: str) -> str:
     return unicodedata.normalize("NFKC", "".join(visible)).casefold()
 
 
-def _check_kind(path: str, status: os.stat_result) -> None:
+def _refuse_irregular(path: str, status: os.stat_result) -> None:
     if stat.S_ISREG(status.st_mode):
         return
     kind = _KINDS.get(stat.S_IFMT(status.st_mode), "not a regular file")
@@ -192,7 +192,7 @@ def _status(path: str, name: str, folder: int) -> os.stat_result | None:
         status = os.stat(name, dir_fd=folder, follow_symlinks=False)
     except FileNotFoundError:
         return None
-    _check_kind(path, status)
+    _refuse_irregular(path, status)
     if status.st_nlink > 1:
         raise ToolError(
             f"{path} has {status.st_nlink} hard links, so it may also live outside the project",

@@ -16,11 +16,11 @@ from foundry.conversation.context_meter import (
     ContextMeter,
     ContextState,
     added,
+    answered,
     compacted,
     get_usage_stats,
     model_family,
     opened,
-    record,
     sample,
 )
 from foundry.schema.messages import Message, Reply, Usage, text_block
@@ -48,7 +48,7 @@ def test_before_the_first_reply_everything_is_estimated():
 
 def test_a_reply_replaces_estimates_by_what_was_reported():
     usage = Usage(input_tokens=3, cache_read_tokens=100, cache_write_tokens=200, output_tokens=7)
-    state = record(added(begun(), said(4_000)), usage, [text_block("Well.")])
+    state = answered(added(begun(), said(4_000)), usage, [text_block("Well.")])
     assert state.total_tokens == 310
     assert state.messages == 3
     assert added(state, said(400)).total_tokens == 410
@@ -56,7 +56,7 @@ def test_a_reply_replaces_estimates_by_what_was_reported():
 
 
 def test_what_is_shown_has_the_names_and_the_parts_of_the_total():
-    state = record(added(begun(), said(600)), Usage(input_tokens=390, output_tokens=10))
+    state = answered(added(begun(), said(600)), Usage(input_tokens=390, output_tokens=10))
     assert get_usage_stats(state) == {
         "total_tokens": 400, "limit": 1_000, "usage_percent": 40.0, "available_tokens": 600,
         "needs_compaction": True, "message_count": 2, "compaction_count": 0,
@@ -69,22 +69,22 @@ def test_what_is_shown_has_the_names_and_the_parts_of_the_total():
 def test_the_parts_always_add_up(lengths, reported):
     state = begun()
     for length in lengths:
-        state = added(record(state, Usage(input_tokens=reported)), said(length))
+        state = added(answered(state, Usage(input_tokens=reported)), said(length))
     stats = get_usage_stats(state)
     assert sum(stats["breakdown"].values()) == stats["total_tokens"]
     assert all(part >= 0 for part in stats["breakdown"].values())
 
 
 def test_what_compaction_saved_counts_at_once_and_teaches_nothing():
-    state = added(record(begun(), Usage(input_tokens=500)), said(400))
+    state = added(answered(begun(), Usage(input_tokens=500)), said(400))
     after = compacted(state, 250, 2)
     assert (after.total_tokens, after.messages, after.compactions) == (350, 2, 1)
     assert sample(after, Usage(input_tokens=400)) is None
-    assert sample(record(after, Usage(input_tokens=400)), Usage(input_tokens=400)) == (0, 0)
+    assert sample(answered(after, Usage(input_tokens=400)), Usage(input_tokens=400)) == (0, 0)
 
 
 def test_a_sample_compares_what_was_added_with_what_it_cost():
-    state = added(record(begun(), Usage(input_tokens=300, output_tokens=20)), said(400))
+    state = added(answered(begun(), Usage(input_tokens=300, output_tokens=20)), said(400))
     assert sample(state, Usage(input_tokens=20, cache_read_tokens=450)) == (100, 150)
     assert sample(begun(), Usage(input_tokens=300)) == (250, 300)
 
