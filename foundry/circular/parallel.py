@@ -14,16 +14,15 @@ from dataclasses import dataclass, replace
 
 from foundry.circular.history import MARK, PARTITION, assignment_of
 from foundry.circular.merge import joint_outcome, joint_report, merge
-from foundry.circular.outcome import iteration_result
 from foundry.circular.partitions import Partition, Partitioning, alone, done_parts, partitions
 from foundry.circular.prompt_values import announce
 from foundry.circular.schema import Mark, PartitionReport, Report
-from foundry.engine import gates
+from foundry.conversation.brief import Outcome
 from foundry.engine.notes import Notebook
 from foundry.engine.perform import perform
 from foundry.engine.scratch_worktree import Aside, cleared, put_away, set_up
 from foundry.engine.step_context import StepContext, own_files
-from foundry.engine.step_kind import Evidence, Performed, kind_of
+from foundry.engine.step_kind import Performed, kind_of
 from foundry.errors import FoundryError, ProjectError
 from foundry.sandbox.orphans import reap_orphans
 from foundry.schema.events import Event, Note, PartEnded
@@ -95,10 +94,11 @@ class Thread:
         return str(self.error) if self.error else self.done.outcome.detail if self.done else ""
 
 
-def side_by_side(ctx: StepContext) -> Performed | None:
+def side_by_side(ctx: StepContext) -> tuple[Outcome, Report | None] | None:
     """The iteration that is due, by several conversations; None where it is the work of one.
 
-    Raises what perform raises, when it kept all of them from coming to an end.
+    Without a report where nothing of any of them can be kept. Raises what perform raises, when it
+    kept all of them from coming to an end.
     """
     split = _split(ctx)
     left = ctx.usd_left()
@@ -225,7 +225,9 @@ def _context(ctx: StepContext, partition: Partition, worktree: Aside, share: Sha
     )
 
 
-def _joined(ctx: StepContext, ends: Sequence[Thread], reason: str) -> Performed | None:
+def _joined(
+    ctx: StepContext, ends: Sequence[Thread], reason: str
+) -> tuple[Outcome, Report | None] | None:
     """Merge what the conversations made, and make one iteration of them.
 
     None where the shares of the money pay for no call: one conversation may have all that is left.
@@ -249,11 +251,9 @@ def _joined(ctx: StepContext, ends: Sequence[Thread], reason: str) -> Performed 
         put_away(ctx.repository, end.worktree)
     outcome = joint_outcome(outcomes, [end.spend for end in ends if not end.done])
     if not any(reports):
-        return Performed(outcome, Evidence())
-    evidence = gates.committable(ctx)
+        return outcome, None
     whole = joint_report(list(zip(parts, reports, strict=True)), reason)
-    kept = (iteration_result(ctx, whole, evidence), evidence)
-    return Performed(replace(outcome, reason="submitted"), evidence, kept)
+    return replace(outcome, reason="submitted"), whole
 
 
 def _part(

@@ -119,7 +119,7 @@ def new_run(asked: CircularOptions, options: RunOptions) -> NewRun:
             hint=f"Leave it out: {folder.resolve()} is no repository with a commit",
         )
     for name in {options.model, *options.models.values()}:
-        check_room(assignment, name)
+        _check_fits(assignment, name)
     workflow = shaped(
         builtin("circular"),
         threshold=asked.threshold,
@@ -134,15 +134,16 @@ def new_run(asked: CircularOptions, options: RunOptions) -> NewRun:
     )
 
 
-def check_room(assignment: Assignment, model: str) -> None:
+def _check_fits(assignment: Assignment, model: str) -> None:
     """Raise InputError where a conversation would be at its threshold before it has begun."""
     window = min(prices.window(model) or WORKING_WINDOW, WORKING_WINDOW)
-    room = int(window * assignment.settings.threshold)
-    told = estimate([text_block(assignment.prompt + context_text(assignment.base_context))])
-    if told + OPENING > room:
+    limit = int(window * assignment.settings.threshold)
+    given = estimate([text_block(assignment.prompt + context_text(assignment.base_context))])
+    if given + OPENING > limit:
         raise InputError(
-            f"a conversation with {model} ends at {room:,} tokens, and is told about "
-            f"{told + OPENING:,} before it begins: {told:,} of them by the prompt and base context",
+            f"a conversation with {model} ends at {limit:,} tokens, and is told about "
+            f"{given + OPENING:,} before it begins: {given:,} of them by the prompt and base "
+            "context",
             hint="Shorten those, or put details into files of the project; or raise --threshold",
         )
 
