@@ -8,6 +8,9 @@ from pathlib import Path
 
 from foundry.errors import ProjectError
 
+DISTRIBUTION = "nightfoundry"
+"""The name of the package; the command and the module are called foundry."""
+
 DEFAULT_MODEL = "claude-sonnet-5-5"
 
 
@@ -31,6 +34,26 @@ def program(argv0: str = "") -> str:
     return shlex.quote(str(called.absolute()))
 
 
+def install_command(extra: str = "") -> str:
+    """What installs this Foundry with an extra: from the folder or file that it came from, if any.
+
+    Another program may bear a name like ours on an index; this one is what the person has.
+    """
+    import json
+    from importlib.metadata import PackageNotFoundError, distribution
+    from urllib.parse import unquote, urlsplit
+
+    extras, source, editable = f"[{extra}]" if extra else "", DISTRIBUTION, ""
+    try:
+        told = json.loads(distribution(DISTRIBUTION).read_text("direct_url.json") or "{}")
+    except PackageNotFoundError:  # run from a folder that holds it
+        told = {"url": Path(__file__).parent.parent.as_uri(), "dir_info": {"editable": True}}
+    if told.get("url", "").startswith("file:"):
+        source = unquote(urlsplit(told["url"]).path)
+        editable = "-e " if told.get("dir_info", {}).get("editable") else ""
+    return f"pip install {editable}{shlex.quote(source + extras)}"
+
+
 def resources(name: str) -> Path:
     """A shipped folder (`prompts`, `patterns`): inside the wheel, or beside the package."""
     package = Path(__file__).parent
@@ -38,5 +61,6 @@ def resources(name: str) -> Path:
         if candidate.is_dir():
             return candidate
     raise ProjectError(
-        f"this installation lacks its {name!r} folder", hint="Install context-foundry again"
+        f"this installation lacks its {name!r} folder",
+        hint=f"Install it again: {install_command()}",
     )

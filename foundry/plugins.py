@@ -92,10 +92,13 @@ class Registry(Generic[T]):
 
 @cache
 def installed() -> tuple[Plugin, ...]:
-    """The parts that installed packages bring, in the order of their names."""
+    """The parts that installed packages bring, by sort and name; the same one counts once."""
     from importlib.metadata import entry_points
 
-    return tuple(sorted(_named(entry_points(group=GROUP)), key=lambda each: (each.sort, each.name)))
+    found = {
+        (each.sort, each.name, each.target): each for each in _named(entry_points(group=GROUP))
+    }
+    return tuple(found[key] for key in sorted(found))
 
 
 def _named(points: Any) -> Iterator[Plugin]:

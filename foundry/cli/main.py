@@ -12,6 +12,7 @@ from typing import Any
 
 import click
 
+from foundry import __version__
 from foundry.errors import FoundryError
 from foundry.exitcodes import EXIT_CODES
 from foundry.report.terminal_safe import safe
@@ -96,7 +97,7 @@ class LazyGroup(SectionedGroup):
     epilog=EPILOG,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-@click.version_option(package_name="context-foundry", prog_name="foundry")
+@click.version_option(__version__, prog_name="foundry")
 def cli() -> None:
     """From a sentence to a tested, committed, documented project while you sleep."""
 

@@ -21,11 +21,12 @@ def command(transport: str, host: str, port: int) -> None:
     the protocol alone. http is for this machine alone and asks for no password.
     """
     if find_spec("mcp") is None:
+        from foundry.config import install_command
         from foundry.errors import InputError
 
         raise InputError(
             "foundry mcp needs the extra `mcp`, which is not installed",
-            hint="Install it with: pip install 'context-foundry[mcp]'",
+            hint=f"Install it with: {install_command('mcp')}",
         )
     from foundry.mcp.server import make_server
     from foundry.mcp.transport import serve_http, serve_stdio

@@ -77,8 +77,11 @@ def yes_option(function: F) -> F:
 
 
 def permission_options(function: F) -> F:
-    """What the model's calls may do, and who decides."""
+    """What the model's calls may do, how its commands are run, and who decides."""
     for option in (
+        click.option("--sandbox", default=None, metavar="NAME",
+                     help="How commands are run: process, or what an installed package brings "
+                     "(`foundry plugins`). Default: process."),
         click.option("--deny", multiple=True, metavar="RULE", help="Like --allow, to forbid."),
         click.option("--ask", multiple=True, metavar="RULE", help="Like --allow, to ask about."),
         click.option("--allow", multiple=True, metavar="RULE",

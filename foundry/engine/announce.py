@@ -1,6 +1,7 @@
-"""The first and the last event of an invocation: where a run is, and how it ended."""
+"""The first and the last event of an invocation, and the notifiers that are told of the last."""
 
 import shlex
+from collections.abc import Callable
 from pathlib import Path
 
 from foundry.config import program
@@ -8,10 +9,17 @@ from foundry.engine import summary
 from foundry.engine.run import Run
 from foundry.engine.runner import Ended
 from foundry.engine.step_kind import headline_of
-from foundry.schema.events import RunEnded, RunStarted
+from foundry.errors import PluginError
+from foundry.plugins import Registry
+from foundry.schema.events import Note, Observer, RunEnded, RunStarted
 from foundry.store.project import EDITABLE
 
 SHOWN_COMMITS = 20
+
+Notifier = Callable[[RunEnded], None]
+"""Is given how the run stands, its cost and its place; may take as long as it needs."""
+
+NOTIFIERS: Registry[Notifier] = Registry("notifier", {})
 
 
 def banner(run: Run, log: Path, *, resumed: bool) -> RunStarted:
@@ -54,3 +62,14 @@ def ending(run: Run, ended: Ended, seconds: float) -> RunEnded:
         proven=sum(1 for each in proof if each.state == "proven"),
         log=tuple(f"{each.sha[:7]} {each.subject}" for each in facts.commits[-SHOWN_COMMITS:]),
     )
+
+
+def notify(ended: RunEnded, observe: Observer) -> None:
+    """Tell every notifier that is installed; one that fails is named, and harms nothing."""
+    for name in NOTIFIERS.names():
+        try:
+            NOTIFIERS.get(name)(ended)
+        except PluginError as error:
+            observe(Note(str(error)))
+        except Exception as error:  # noqa: BLE001 - a stranger's code may raise whatever it likes
+            observe(Note(f"the notifier {name!r} failed: {type(error).__name__}: {error}"))

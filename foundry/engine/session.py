@@ -12,8 +12,7 @@ from foundry.config import home, resources
 from foundry.context.overview.document import refresh
 from foundry.engine import workspace
 from foundry.engine.accept import begin
-from foundry.engine.announce import banner, ending
-from foundry.engine.notify import notify
+from foundry.engine.announce import banner, ending, notify
 from foundry.engine.pinned_workflow import PinnedWorkflow, choose, keep, roles, with_checks
 from foundry.engine.recover import Recovered, recover
 from foundry.engine.reopen import Found, rebuilt, reopen, taken_up
