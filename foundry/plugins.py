@@ -5,8 +5,9 @@ A package brings a part by an entry point of the group `foundry.plugins`, named 
     [project.entry-points."foundry.plugins"]
     "tool.count_words" = "foundry_words:count_words"
 
-Foundry's own parts stand in a table of the same form. Nothing is imported before it is asked for,
-and a part that is broken harms only who asks for it.
+Foundry's own parts stand in a table of the same form, or among the entry points of its own package
+where a room above the registry brings them. Nothing is imported before it is asked for, and a part
+that is broken harms only who asks for it.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -19,6 +20,8 @@ from foundry.errors import PluginError
 
 GROUP = "foundry.plugins"
 OURS = "foundry"
+DISTRIBUTION = "context-foundry"
+"""The package whose entry points are ours."""
 
 T = TypeVar("T")
 
@@ -65,6 +68,7 @@ class Registry(Generic[T]):
         if name in self._ours:
             return self.load(Plugin(self.sort, name, self._ours[name], OURS))
         found = [each for each in installed() if (each.sort, each.name) == (self.sort, name)]
+        found = [each for each in found if each.origin == OURS] or found
         if not found:
             known = ", ".join(self.names())
             raise PluginError(f"there is no {self.sort} {name!r}", hint=f"Known: {known}")
@@ -106,6 +110,8 @@ def _named(points: Any) -> Iterator[Plugin]:
         sort, _, name = point.name.partition(".")
         dist = point.dist
         origin = f"{dist.name} {dist.version}" if dist is not None else "an unnamed package"
+        if dist is not None and dist.name == DISTRIBUTION:
+            origin = OURS
         yield Plugin(sort, name, point.value, origin)
 
 

@@ -36,6 +36,7 @@ COMMANDS: Mapping[str, Mapping[str, str]] = {
     "Order": {
         "workflow": "What is done in which order, as documents: list, check, trace, run.",
         "mcp": "Serve workflows and builds to any MCP client.",
+        "plugins": "What is found by name, and where it comes from.",
     },
 }
 
