@@ -18,7 +18,7 @@ from foundry.errors import WorkflowError
 from foundry.schema.messages import Block, text_block
 
 if TYPE_CHECKING:
-    from jinja2 import Environment
+    from jinja2 import BaseLoader, Environment, Undefined
 
 CACHE_MARK = "<!-- cache -->"
 """A line in a template: what stands above is the same for several conversations."""
@@ -124,10 +124,24 @@ def _read(path: Path) -> str:
         raise WorkflowError(f"the template {path} is not UTF-8 text") from error
 
 
+def make_environment(loader: "BaseLoader", undefined: "type[Undefined]") -> "Environment":
+    """How every template is rendered: in Jinja's sandbox, with the filter `data`."""
+    from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+    made = ImmutableSandboxedEnvironment(
+        loader=loader,
+        undefined=undefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        autoescape=False,
+    )
+    made.filters["data"] = as_data
+    return made
+
+
 @lru_cache(maxsize=4)
 def _environment(folder: Path | None) -> "Environment":
     from jinja2 import FunctionLoader, StrictUndefined, TemplateNotFound
-    from jinja2.sandbox import ImmutableSandboxedEnvironment
 
     def load(template: str) -> tuple[str, str, Callable[[], bool]]:
         path = _locate(template, folder)
@@ -136,15 +150,7 @@ def _environment(folder: Path | None) -> "Environment":
         written = _written(path)
         return _read(path), str(path), lambda: _written(path) == written
 
-    environment = ImmutableSandboxedEnvironment(
-        loader=FunctionLoader(load),
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        autoescape=False,
-    )
-    environment.filters["data"] = as_data
-    return environment
+    return make_environment(FunctionLoader(load), StrictUndefined)
 
 
 def _written(path: Path) -> int:

@@ -12,10 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from jinja2 import ChainableUndefined, Environment, FileSystemLoader, TemplateError, meta
-from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from foundry.config import resources
-from foundry.context.templates import CACHE_MARK, as_data
+from foundry.context.templates import CACHE_MARK, make_environment
 from foundry.mcp.messages import Refusal
 from foundry.schema.workflow import Step
 
@@ -153,12 +152,4 @@ def _source(environment: Environment, template: str) -> str:
 
 @lru_cache(maxsize=2)
 def _environment(folder: Path) -> Environment:
-    environment = ImmutableSandboxedEnvironment(
-        loader=FileSystemLoader(folder),
-        undefined=Placeholder,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        autoescape=False,
-    )
-    environment.filters["data"] = as_data
-    return environment
+    return make_environment(FileSystemLoader(folder), Placeholder)

@@ -191,16 +191,18 @@ def test_both_judge_a_part_alike(place: str, value: Any, valid: bool) -> None:
     assert (by_schema(document), by_us(document)) == (valid, valid)
 
 
-@pytest.mark.parametrize("path", [path for path in PATHS if isinstance(path[-1], str)])
-def test_both_judge_an_unknown_and_a_missing_field_alike(path: tuple[Any, ...]) -> None:
-    unknown = changed((*path[:-1], "zzz"), 1)
-    assert by_schema(unknown) is by_us(unknown)
-    document = copy.deepcopy(RELEASE)
-    parent = document
-    for part in path[:-1]:
-        parent = parent[part]
-    del parent[path[-1]]
-    assert by_schema(document) is by_us(document)
+def test_both_judge_an_unknown_and_a_missing_field_alike() -> None:
+    for path in PATHS:
+        if not isinstance(path[-1], str):
+            continue
+        unknown = changed((*path[:-1], "zzz"), 1)
+        assert by_schema(unknown) is by_us(unknown), path
+        document = copy.deepcopy(RELEASE)
+        parent = document
+        for part in path[:-1]:
+            parent = parent[part]
+        del parent[path[-1]]
+        assert by_schema(document) is by_us(document), path
 
 
 OTHER = st.sampled_from([None, True, False, 0, 1, -1, 2.5, "", "x", "a b", "loop", [], [1], ["x"],
@@ -208,7 +210,7 @@ OTHER = st.sampled_from([None, True, False, 0, 1, -1, 2.5, "", "x", "a b", "loop
 
 
 @given(st.sampled_from(PATHS), OTHER)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 def test_both_judge_any_value_anywhere_alike(path: tuple[Any, ...], value: Any) -> None:
     document = changed(path, value)
     told = validated({key: each for key, each in document.items() if key != "$schema"})[1]
