@@ -52,7 +52,7 @@ def question_lines(question: Question) -> list[str]:
     rows = ["", click.style(f"? {safe(head)}", bold=True), *shown]
     if question.why:
         rows.append(click.style(f"   asked because {safe(question.why)}", dim=True))
-    rows += [click.style(f"   always = {safe(each.told)}", dim=True) for each in question.always]
+    rows += [click.style(f"   always = {safe(each.text)}", dim=True) for each in question.always]
     return rows
 
 

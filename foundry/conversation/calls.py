@@ -13,13 +13,13 @@ from foundry.schema.messages import (
     Message,
     ModelRequest,
     Reply,
-    ThinkingWish,
+    Thinking,
     ToolCall,
     Usage,
 )
 from foundry.tools.base import ToolResult
 
-WISHES: dict[str, ThinkingWish] = {"native": "on", "rounds": "off", "off": "off"}
+WISHES: dict[str, Thinking] = {"native": "on", "rounds": "off", "off": "off"}
 """One wish for all calls of a conversation: a change of it would lose the cached messages."""
 
 

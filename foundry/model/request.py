@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 from typing import Any, Literal
 
-from foundry.schema.messages import Block, Message, ModelRequest, ThinkingWish
+from foundry.schema.messages import Block, Message, ModelRequest, Thinking
 
 Body = dict[str, Any]
 
@@ -36,8 +36,8 @@ LEAST_COMPACTION = 50_000
 
 
 def body_of(name: str, request: ModelRequest, *, thinks: bool = True) -> Body:
-    """What to post to ask the model `name`. Without `thinks` the wish to think is left out, for a
-    server that refuses it."""
+    """What to post to ask the model `name`; without `thinks` it is not asked to think, for a server
+    that refuses that."""
     body: Body = {
         "model": name,
         "max_tokens": request.max_tokens,
@@ -48,8 +48,8 @@ def body_of(name: str, request: ModelRequest, *, thinks: bool = True) -> Body:
         body["system"] = request.system
     if request.tools:
         body["tools"] = request.tools
-    wish = request.thinking if thinks else ""
-    if think := thinking_of(name, wish, request.max_tokens, request.messages):
+    thinking = request.thinking if thinks else ""
+    if think := thinking_of(name, thinking, request.max_tokens, request.messages):
         body["thinking"] = think
     if request.context_management:
         body["context_management"] = request.context_management
@@ -77,10 +77,10 @@ def _with_object(block: Block) -> Block:
 
 
 def thinking_of(
-    name: str, wish: ThinkingWish, max_tokens: int, messages: Sequence[Message] = ()
+    name: str, thinking: Thinking, max_tokens: int, messages: Sequence[Message] = ()
 ) -> dict[str, Any] | None:
     """The `thinking` of a request, or None where it is better not to have any."""
-    match wish:
+    match thinking:
         case "on":
             return _on(name, max_tokens, messages)
         case "off":
@@ -98,7 +98,7 @@ def always_thinks(name: str) -> bool:
 
 
 def refuses_thinking(words: str) -> bool:
-    """Whether a server's refusal is about the wish to think, and not about thoughts sent back."""
+    """Whether a server refuses to let the model think, and not thoughts that were sent back."""
     said = words.lower()
     return "thinking" in said and "signature" not in said
 

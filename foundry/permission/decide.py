@@ -47,7 +47,7 @@ def _verdict_of(rule: Rule, operation: Operation) -> Verdict:
     if rule.effect is Effect.ALLOW:
         return Verdict(effect=Effect.ALLOW, part=operation.text, rule=rule)
     vague = _UNKNOWN if rule.paths and all(each.unknown for each in operation.paths) else ""
-    why = operation.opaque or vague or rule.reason or f"a rule says so: {rule.told}"
+    why = operation.opaque or vague or rule.reason or f"a rule says so: {rule.text}"
     return Verdict(effect=rule.effect, part=operation.text, why=why, rule=rule)
 
 

@@ -164,7 +164,7 @@ class Guard:
                 decision=decision,
                 part=verdict.part,
                 why=verdict.why,
-                rule=f"{rule.told} ({rule.source})" if rule else "",
+                rule=f"{rule.text} ({rule.source})" if rule else "",
                 who=who,
             )
         )

@@ -36,8 +36,8 @@ class HeadTail:
     """Keeps at most `limit` bytes of a stream (40 % head, 60 % tail), however long it is."""
 
     def __init__(self, limit: int) -> None:
-        self._head_room = max(limit, 0) * 2 // 5
-        self._tail_room = max(limit, 0) - self._head_room
+        self._head_limit = max(limit, 0) * 2 // 5
+        self._tail_limit = max(limit, 0) - self._head_limit
         self._head = bytearray()
         self._tail = bytearray()
         self._total = 0
@@ -45,13 +45,13 @@ class HeadTail:
     def feed(self, data: bytes) -> None:
         """Take the next bytes of the stream."""
         self._total += len(data)
-        room = self._head_room - len(self._head)
-        if room > 0:
-            self._head += data[:room]
-            data = data[room:]
+        left = self._head_limit - len(self._head)
+        if left > 0:
+            self._head += data[:left]
+            data = data[left:]
         self._tail += data
-        if len(self._tail) > 2 * self._tail_room:
-            del self._tail[: len(self._tail) - self._tail_room]
+        if len(self._tail) > 2 * self._tail_limit:
+            del self._tail[: len(self._tail) - self._tail_limit]
 
     def finish(self) -> tuple[str, int]:
         """The text, with a marker line where bytes were left out, and how many those were.
@@ -59,7 +59,7 @@ class HeadTail:
         What isn't UTF-8 becomes U+FFFD, so the text is always valid JSON. No character is cut
         in half at the marker.
         """
-        tail = bytes(self._tail[max(len(self._tail) - self._tail_room, 0) :])
+        tail = bytes(self._tail[max(len(self._tail) - self._tail_limit, 0) :])
         if len(self._head) + len(tail) == self._total:
             return (self._head + tail).decode("utf-8", "replace"), 0
         head, tail = _whole_end(bytes(self._head)), _whole_start(tail)

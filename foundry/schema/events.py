@@ -380,7 +380,7 @@ Observer = Callable[[Event], None]
 def excerpt(text: str) -> str:
     """The text, or where it is longer its first and last lines and how many were left out.
 
-    The end gets two thirds of the room: that is where commands say how it went.
+    The end gets two thirds of it: that is where commands say how it went.
     """
     lines = text.rstrip("\n").split("\n")
     if len(lines) <= LINES and len(text) <= CHARACTERS:
@@ -392,12 +392,12 @@ def excerpt(text: str) -> str:
     return "\n".join((*head, *middle, *tail))
 
 
-def _fitting(lines: list[str], room: int) -> list[str]:
+def _fitting(lines: list[str], limit: int) -> list[str]:
     found = []
     for line in lines:
         cut = line if len(line) <= LONGEST_LINE else f"{line[:LONGEST_LINE]}…"
-        room -= len(cut) + 1
-        if room < 0:
+        limit -= len(cut) + 1
+        if limit < 0:
             break
         found.append(cut)
     return found

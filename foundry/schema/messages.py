@@ -12,7 +12,7 @@ from foundry.schema.base import Value
 
 Block = Mapping[str, Any]
 
-ThinkingWish = Literal["", "on", "off"]
+Thinking = Literal["", "on", "off"]
 """Whether a model is to think before it answers; empty: as it is used to."""
 
 
@@ -60,7 +60,7 @@ class ModelRequest:
     max_tokens: int
     context_management: Mapping[str, Any] | None = None
     """What the server is asked to do itself when the context grows (see model/request.py)."""
-    thinking: ThinkingWish = ""
+    thinking: Thinking = ""
     """Translated by model/request.py: models differ in what they take."""
 
 

@@ -46,7 +46,7 @@ class Rule(Value):
     """Where the rule comes from, for people."""
 
     @property
-    def told(self) -> str:
+    def text(self) -> str:
         """The rule as a person writes it: `deny run_command: git push *`."""
         patterns = " | ".join(self.commands) or ", ".join(self.paths)
         where = f" in {', '.join(self.paths)}" if self.commands and self.paths else ""

@@ -141,22 +141,22 @@ def _is_kind(value: object) -> bool:
 
 def _line(kind: type[Event]) -> dict[str, Any]:
     made = TypeAdapter(kind).json_schema()
-    told: dict[str, Any] = {**HEAD, "event": {**HEAD["event"], "const": kind.kind}}
+    properties: dict[str, Any] = {**HEAD, "event": {**HEAD["event"], "const": kind.kind}}
     for each in fields(kind):
         name = "ms" if each.name == "seconds" else each.name
         given = {key: v for key, v in made["properties"][each.name].items()
                  if key not in ("title", "default")}  # fmt: skip
         about = {"type": "integer"} if name == "ms" else given
-        told[name] = {**about, "description": _sentence(MEANINGS[name])}
+        properties[name] = {**about, "description": _sentence(MEANINGS[name])}
     if kind is ToolRan:
-        told["ok"] = {"type": "boolean", "description": _sentence(MEANINGS["ok"])}
+        properties["ok"] = {"type": "boolean", "description": _sentence(MEANINGS["ok"])}
     doc = " ".join((kind.__doc__ or "").split())
     return {
         "title": kind.kind,
         "description": doc,
         "type": "object",
-        "properties": told,
-        "required": list(told),
+        "properties": properties,
+        "required": list(properties),
     }
 
 

@@ -25,12 +25,12 @@ def read_text(project: Project, name: str) -> str | None:
 
 
 def read_plan(project: Project) -> Plan | None:
-    """tasks.json, or None when there is none."""
+    """tasks.json, or None when there is none; raises ArtifactError when it is not valid."""
     return _read(project, TASKS, Plan)
 
 
 def read_checks(project: Project) -> Checks | None:
-    """checks.json, or None when there is none."""
+    """checks.json, or None when there is none; raises ArtifactError when it is not valid."""
     return _read(project, CHECKS, Checks)
 
 

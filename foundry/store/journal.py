@@ -48,7 +48,10 @@ def parse(lines: Sequence[str], *, source: str) -> tuple[Entry, ...]:
 
 
 def read(path: Path) -> tuple[Entry, ...]:
-    """Every entry on disk, without a torn last line; empty when there is no journal."""
+    """Every entry on disk, without a torn last line; empty when there is no journal.
+
+    Raises JournalError that names the damaged line.
+    """
     if not path.is_file():
         return ()
     text = path.read_text(encoding="utf-8", errors="replace")
@@ -56,5 +59,8 @@ def read(path: Path) -> tuple[Entry, ...]:
 
 
 def append(path: Path, entry: Entry) -> None:
-    """Append one entry; it is on the disk when this returns."""
+    """Append one entry; it is on the disk when this returns.
+
+    Raises ProjectError when it can't be written.
+    """
     append_line(path, entry.model_dump_json(exclude_none=True))

@@ -21,9 +21,9 @@ PATIENCE_SECONDS = 1.0
 
 
 def lock_path(project: Project) -> Path:
-    """The lock of the project at this place."""
-    place = os.path.realpath(project.root)
-    return home() / "locks" / f"{sha256(os.fsencode(place)).hexdigest()[:32]}.lock"
+    """The lock of the project in this folder."""
+    root = os.path.realpath(project.root)
+    return home() / "locks" / f"{sha256(os.fsencode(root)).hexdigest()[:32]}.lock"
 
 
 @contextmanager

@@ -26,7 +26,7 @@ def running_command(run: str) -> Path:
 
 
 def save(options: RunOptions) -> None:
-    """Keep a run's options."""
+    """Keep a run's options; raises ProjectError when the person's home can't be written."""
     atomic_write(folder(options.run) / "options.json", options.model_dump_json(indent=2) + "\n")
 
 

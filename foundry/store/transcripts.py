@@ -33,9 +33,9 @@ class Transcript:
 
 
 def read_transcript(path: Path) -> Transcript:
-    """A transcript of either shape; InputError says what is wrong with another file.
+    """A transcript of either shape; a torn last line, left by a killed process, is passed over.
 
-    A torn last line, which a killed process leaves, is passed over.
+    Raises InputError, which says what is wrong with it, for any other file.
     """
     try:
         if path.exists() and not path.is_file():  # a pipe would wait for somebody to write
@@ -52,7 +52,10 @@ def read_transcript(path: Path) -> Transcript:
 
 
 def find(folder: Path, conversation: str) -> Path:
-    """The transcript of a conversation by its id, or by a part of it that no other has."""
+    """The transcript of a conversation by its id, or by a part of it that no other has.
+
+    Raises InputError when there is none, or more than one.
+    """
     exact = folder / f"{conversation}.jsonl"
     known = sorted(folder.glob("*.jsonl"))
     if exact in known:
@@ -114,38 +117,38 @@ def _transcript(document: Any) -> Transcript:
     if not messages:
         raise _Unfit("it has no messages")
     for number, message in enumerate(messages, 1):
-        _check(message, f"message {number}")
+        _validate(message, f"message {number}")
     if not isinstance(system or "", str):
-        _check_blocks(system, "system")
+        _validate_blocks(system, "system")
     if not isinstance(tools or [], list) or not all(isinstance(each, dict) for each in tools or ()):
         raise _Unfit("`tools` is no list of objects")
     given = system if isinstance(system, str) else tuple(system or ())
     return Transcript(tuple(messages), given, tuple(tools or ()))
 
 
-def _check(message: Any, where: str) -> None:
+def _validate(message: Any, where: str) -> None:
     if not isinstance(message, dict):
         raise _Unfit(f"{where} is no object")
     if message.get("role") not in ("user", "assistant", "system"):
         raise _Unfit(f"{where} has the role {message.get('role')!r}")
     if not isinstance(message.get("content"), str):
-        _check_blocks(message.get("content"), where)
+        _validate_blocks(message.get("content"), where)
 
 
 NEEDED = {"text": ("text",), "tool_use": ("id", "name"), "tool_result": ("tool_use_id",),
           "thinking": ("thinking",)}  # fmt: skip
 
 
-def _check_blocks(blocks: Any, where: str) -> None:
+def _validate_blocks(blocks: Any, where: str) -> None:
     if not isinstance(blocks, list):
         raise _Unfit(f"{where} has neither text nor blocks as its content")
     for number, block in enumerate(blocks, 1):
-        place = f"{where}, block {number}"
+        inside = f"{where}, block {number}"
         if not isinstance(block, dict) or not isinstance(block.get("type"), str):
-            raise _Unfit(f"{place} is no block with a type")
+            raise _Unfit(f"{inside} is no block with a type")
         for field in NEEDED.get(block["type"], ()):
             if not isinstance(block.get(field), str):
-                raise _Unfit(f"{place} ({block['type']}) has no {field}")
+                raise _Unfit(f"{inside} ({block['type']}) has no {field}")
         inner = block.get("content") if block["type"] == "tool_result" else None
         if inner is not None and not isinstance(inner, str):
-            _check_blocks(inner, place)
+            _validate_blocks(inner, inside)

@@ -209,7 +209,7 @@ def test_only_the_parts_that_are_not_allowed_already_are_asked_for_ever(desk: La
     person = Person([Answer(kind="no")])
     here = desk(rules(ASK, ECHO), person)
     here.run("echo a && touch b > c")
-    assert [rule.told for rule in person.questions[0].always] == [
+    assert [rule.text for rule in person.questions[0].always] == [
         "allow write_file, edit_file: ./c",
         "allow run_command: touch b",
     ]

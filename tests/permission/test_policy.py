@@ -88,7 +88,7 @@ def test_rules_of_the_command_line():
     assert (rule.tools, rule.commands, rule.paths) == (("run_command",), ("zig build *",), ())
     rule = parse_rule(Effect.DENY, "write_file:docs/**")
     assert (rule.tools, rule.commands, rule.paths) == (("write_file",), (), ("docs/**",))
-    assert parse_rule(Effect.ASK, "run_command").told == "ask run_command"
+    assert parse_rule(Effect.ASK, "run_command").text == "ask run_command"
 
 
 @pytest.mark.parametrize("text", ["", "zig build *", "run_command:", ": x", "run_command: 'x"])

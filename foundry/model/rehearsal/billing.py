@@ -2,7 +2,7 @@
 
 A token is four characters of canonical JSON, over tools, then system, then messages. A prefix
 that ends in a cache breakpoint is remembered; a later request reads the longest remembered
-prefix that ends at one of its breakpoints or in the blocks just before it. Another wish to think
+prefix that ends at one of its breakpoints or in the blocks just before it. Another way to think
 loses the cached messages, but not tools and system. Not modelled: the cache's time to live
 (nothing is ever forgotten), and that a change of tool_choice drops cached messages.
 """

@@ -78,9 +78,9 @@ class Listener(socketserver.ThreadingTCPServer):
         error = sys.exception()
         if isinstance(error, ConnectionError):
             return
-        words = f"the rehearsal itself failed: {type(error).__name__}: {error}"
+        message = f"the rehearsal itself failed: {type(error).__name__}: {error}"
         with contextlib.suppress(OSError):
-            request.sendall(deliver_error(ApiError(400, words)).payload)
+            request.sendall(deliver_error(ApiError(400, message)).payload)
 
 
 class _Connection(socketserver.StreamRequestHandler):

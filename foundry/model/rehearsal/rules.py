@@ -99,7 +99,7 @@ def check_breakpoints(count: int) -> None:
 
 
 def blocks_of(content: Any, where: str = "content") -> list[dict[str, Any]]:
-    """Content as blocks: a plain string is one text block."""
+    """Content as blocks: a plain string is one text block. Raises ApiError (400) otherwise."""
     if isinstance(content, str):
         return [{"type": "text", "text": content}]
     if isinstance(content, list) and all(isinstance(block, dict) for block in content):
@@ -206,12 +206,12 @@ def check_thoughts(body: Mapping[str, Any]) -> None:
     prefix = _start(body)
     for number, message in enumerate(body["messages"]):
         blocks = blocks_of(message["content"])
-        for place, block in enumerate(blocks):
+        for position, block in enumerate(blocks):
             if _is_ours(block) and block["signature"] != MARK + prefix.hexdigest():
                 raise ApiError(
                     400,
-                    f"messages.{number}.content.{place}: Invalid `signature` in `thinking` block. "
-                    "The block is bound to a different conversation.",
+                    f"messages.{number}.content.{position}: Invalid `signature` in `thinking` "
+                    "block. The block is bound to a different conversation.",
                 )
         _add(prefix, message["role"], blocks)
 

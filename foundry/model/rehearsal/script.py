@@ -239,7 +239,7 @@ def load(path: Path) -> SceneScript:
 
 
 def parse(text: str, source: str = "script") -> SceneScript:
-    """The script in `text`; `source` names it in the InputError of an invalid one."""
+    """The script in `text`; raises InputError, which names `source`, for an invalid one."""
     try:
         document = _Document.model_validate(_yaml(text, source))
     except ValidationError as error:

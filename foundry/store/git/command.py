@@ -67,14 +67,17 @@ node_modules/
 
 
 class GitCommand:
-    """Runs git in one folder. `before` is called before every run: it keeps the ground in order."""
+    """Runs git in one folder. `before` is called before every run: it puts settings back."""
 
     def __init__(self, root: Path, before: Callable[[], None] = lambda: None) -> None:
         self.root = root
         self._before = before
 
     def run(self, *arguments: str, env: Mapping[str, str] | None = None) -> str:
-        """Run git and return what it printed; a failure is a ProjectError with git's own words."""
+        """Run git and return what it printed.
+
+        Raises ProjectError with git's own words when it fails.
+        """
         status, out, err = self.attempt(*arguments, env=env)
         if status:
             raise self.failure(arguments[0], err or out)
@@ -83,7 +86,10 @@ class GitCommand:
     def attempt(
         self, *arguments: str, env: Mapping[str, str] | None = None, seconds: float | None = None
     ) -> tuple[int, str, str]:
-        """Run git and return its exit code, output and errors; it is ended after `seconds`."""
+        """Run git and return its exit code, output and errors; it is ended after `seconds`.
+
+        Raises ProjectError when git can't be started.
+        """
         self._before()
         settings = (*SETTINGS, *_WRITING, "-c", f"core.excludesFile={_excludes()}")
         with _started((*settings, *arguments), self.root, env or {}) as process:

@@ -34,7 +34,10 @@ class ConfigGuard:
         self._seen: dict[Path, Signature | None] = {}
 
     def check(self) -> None:
-        """Put back what was changed. Costs a stat per file while nothing is."""
+        """Put back what was changed; raises ProjectError when that can't be written.
+
+        Costs a stat per file while nothing is changed.
+        """
         for path, text in self._kept.items():
             signature = _signature(path)
             if signature is None or signature != self._seen.get(path):

@@ -35,7 +35,7 @@ class Standing:
 
 
 class Query(GitCommand):
-    """Looks at one work tree."""
+    """Looks at one work tree. Every method raises ProjectError when git can't do what it asks."""
 
     def git_dir(self) -> Path:
         """The repository's own folder for this work tree."""
@@ -156,10 +156,10 @@ class Query(GitCommand):
 
         `since` and its history are left out.
         """
-        places = ["HEAD"] if self.head() else []
-        places += [f"^{since}"] if since else []
+        revisions = ["HEAD"] if self.head() else []
+        revisions += [f"^{since}"] if since else []
         form = ("--reflog", "--topo-order", "--format=%H")
-        return tuple(self.run("log", *form, f"--grep={message}", *places).split())
+        return tuple(self.run("log", *form, f"--grep={message}", *revisions).split())
 
     def grep(self, pattern: str, path: str, *, regex: bool, ignore_case: bool) -> list[str]:
         """Lines `path:line:text` that match, in tracked and untracked text files."""

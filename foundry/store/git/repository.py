@@ -23,7 +23,7 @@ def run_ref(run: str) -> str:
 
 
 class Repository(Query):
-    """One work tree."""
+    """One work tree. Every method raises ProjectError when git can't do what it asks."""
 
     def init(self) -> None:
         """Make a repository here, with the branch `main`."""

@@ -97,7 +97,11 @@ class DamagedMemory(ProjectError):
 
 
 class Database:
-    """One process's way to the file; its threads take turns."""
+    """One process's way to the file; its threads take turns.
+
+    Every method but `close` raises ProjectError when the file can't be used: DamagedMemory when it
+    is no whole database.
+    """
 
     def __init__(self, path: Path, *, reindex: Callable[[sqlite3.Connection], None]) -> None:
         self.path = path
@@ -213,7 +217,10 @@ def explained(path: Path, error: sqlite3.Error) -> ProjectError:
 
 @contextmanager
 def memory_lock(path: Path) -> Iterator[None]:
-    """Alone with the file: to make it, to migrate it, or to set it aside."""
+    """Alone with the file: to make it, to migrate it, or to set it aside.
+
+    Raises ProjectError when others keep it too long, or it can't be written.
+    """
     try:
         with FileLock(f"{path}.lock", timeout=PATIENCE_SECONDS):
             yield

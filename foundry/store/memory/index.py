@@ -214,12 +214,12 @@ def _collected(
 ) -> Scores:
     scores: Scores = {}
     generating: list[str] = []
-    room = POSTINGS
+    left = POSTINGS
     for term, having, gain in gains:
-        if having <= room or not generating:
-            expression, most = f'"{term}"', max(room, 1)
+        if having <= left or not generating:
+            expression, most = f'"{term}"', max(left, 1)
             generating.append(expression)
-            room -= having
+            left -= having
         else:
             expression, most = f'"{term}" AND ({" OR ".join(generating)})', -1
         rows = connection.execute(

@@ -23,27 +23,30 @@ HOPELESS = 2_000
 
 
 def set_aside(path: Path, damaged: FileId | None) -> Path | None:
-    """Rename a damaged file and what SQLite has beside it; None when another one is there now."""
+    """Rename a damaged file and what SQLite has beside it; None when another one is there now.
+
+    Raises ProjectError when it can't be renamed.
+    """
     with memory_lock(path):
         if identity(path) != damaged:
             return None
-        aside = path.with_name(f"{path.name}.damaged-{now():%Y%m%d-%H%M%S-%f}")
+        moved = path.with_name(f"{path.name}.damaged-{now():%Y%m%d-%H%M%S-%f}")
         try:
             for tail in ("-wal", "-shm", ""):
                 old = Path(f"{path}{tail}")
                 if old.exists():
-                    old.rename(f"{aside}{tail}")
+                    old.rename(f"{moved}{tail}")
         except OSError as error:
             raise ProjectError(
                 f"{path} is damaged and can't be renamed: {error.strerror}", hint="Move it away"
             ) from error
-    return aside
+    return moved
 
 
-def salvaged(aside: Path, exports: Path) -> Iterator[list[MemoryEntry]]:
+def salvaged(moved: Path, exports: Path) -> Iterator[list[MemoryEntry]]:
     """What can be saved, some at a time."""
     some: list[MemoryEntry] = []
-    for entry in chain(_readable(aside), _exported(exports)):
+    for entry in chain(_readable(moved), _exported(exports)):
         some.append(entry)
         if len(some) == MANY:
             yield some
@@ -51,8 +54,8 @@ def salvaged(aside: Path, exports: Path) -> Iterator[list[MemoryEntry]]:
     yield some
 
 
-def _readable(aside: Path) -> Iterator[MemoryEntry]:
-    connection = sqlite3.connect(aside)
+def _readable(moved: Path) -> Iterator[MemoryEntry]:
+    connection = sqlite3.connect(moved)
     try:
         last = connection.execute(
             "SELECT max(seq) FROM sqlite_sequence WHERE name = 'entry'"

@@ -172,22 +172,22 @@ class ContextMemoryStore:
         try:
             return what()
         except DamagedMemory as damage:
-            told = self._begin_anew(damage.message)
-        self._tell(told)
+            message = self._begin_anew(damage.message)
+        self._tell(message)
         return what()
 
     def _begin_anew(self, why: str) -> str:
         """Put a new file in a damaged one's place; what a person should know of it."""
         damaged = self._database.file
         self._database.close()
-        aside = set_aside(self.path, damaged)
-        if aside is None:
+        moved = set_aside(self.path, damaged)
+        if moved is None:
             return f"{why}; another process has set it aside"
         saved = 0
-        for some in salvaged(aside, self.path.parent):
+        for some in salvaged(moved, self.path.parent):
             with self._database.writing() as connection:
                 saved += sum(insert(connection, each) for each in some)
-        return f"{why}; it is set aside as {aside}, and {saved:,} entries could be saved"
+        return f"{why}; it is set aside as {moved}, and {saved:,} entries could be saved"
 
 
 def memory_path(root: Path) -> Path:

@@ -31,7 +31,10 @@ class Exported(NamedTuple):
 
 
 def write_export(entries: Iterable[MemoryEntry], path: Path) -> int:
-    """Write entries to a file, which is whole or absent; returns how many."""
+    """Write entries to a file, which is whole or absent; returns how many.
+
+    Raises ProjectError when it can't be written.
+    """
     part = path.with_name(f".{path.name}.part")
     try:
         with part.open("w", encoding="utf-8", newline="\n") as file:
@@ -60,7 +63,10 @@ def to_line(entry: MemoryEntry) -> str:
 
 
 def read_export(path: Path) -> Iterator[MemoryEntry | Problem]:
-    """The entries of an export, and what is wrong with its other lines; empty lines are none."""
+    """The entries of an export, and what is wrong with its other lines; empty lines are none.
+
+    Raises InputError when the file can't be read.
+    """
     try:
         with path.open("rb") as file:
             for number, line in enumerate(file, 1):

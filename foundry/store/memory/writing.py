@@ -41,8 +41,8 @@ def readmitted(entry: MemoryEntry, clean: Clean) -> MemoryEntry:
 
 def identify(moment: Moment) -> str:
     """An entry's id: the same for the same content, wherever and however often it is stored."""
-    told = moment.model_dump(mode="json", include=set(Moment.model_fields) - {"tokens"})
-    return f"ctx_{moment.turn}_{sha256(_canonical(told).encode()).hexdigest()[:16]}"
+    content = moment.model_dump(mode="json", include=set(Moment.model_fields) - {"tokens"})
+    return f"ctx_{moment.turn}_{sha256(_canonical(content).encode()).hexdigest()[:16]}"
 
 
 def parts(snapshot: ContextSnapshot) -> Iterator[Part]:
@@ -89,9 +89,9 @@ def insert(connection: sqlite3.Connection, entry: MemoryEntry) -> bool:
     )  # fmt: skip
     number = cursor.lastrowid
     assert number is not None
-    for place, part in enumerate(parts(entry.snapshot)):
+    for position, part in enumerate(parts(entry.snapshot)):
         content = put(connection, part.text)
-        row = (number, place, part.kind, part.name, part.failed, content)
+        row = (number, position, part.kind, part.name, part.failed, content)
         connection.execute("INSERT INTO part VALUES (?, ?, ?, ?, ?, ?)", row)
     connection.executemany(
         "INSERT INTO touched VALUES (?, ?, ?, ?)",
@@ -162,8 +162,8 @@ def _insert_summaries(
 
 
 def _summary(entry_id: str, draft: Draft, at: datetime) -> MemorySummary:
-    told = json.dumps([entry_id, draft.text, draft.insights, draft.source])
-    digest = sha256(told.encode()).hexdigest()[:16]
+    content = json.dumps([entry_id, draft.text, draft.insights, draft.source])
+    digest = sha256(content.encode()).hexdigest()[:16]
     return MemorySummary(
         id=f"sum_{entry_id.split('_')[1]}_{digest}", at=at.astimezone(UTC), text=draft.text,
         insights=draft.insights, tokens=draft.tokens, source=draft.source,

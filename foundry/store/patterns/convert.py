@@ -111,12 +111,12 @@ def read_foreign(data: Json, kind: Kind, day: date) -> tuple[PatternFile, list[s
     updated = _day(_at(data, "last_updated")) or _day(_at(data, "timestamp")) or day
     patterns: list[Pattern] = []
     problems: list[str] = []
-    for place, entry in _entries(data):
+    for where, entry in _entries(data):
         try:
             patterns.append(_pattern(entry, kind, updated))
         except ValidationError as error:
             field, reason = _first(error)
-            problems.append(f"{place}: {field}: {reason}")
+            problems.append(f"{where}: {field}: {reason}")
     latest = max([updated, *(pattern.last_seen for pattern in patterns)])
     return collect(kind, patterns, latest), problems
 
@@ -135,12 +135,12 @@ def _converted(path: Path, data: Json, kind: Kind) -> Found:
     return Found(file, foreign=True, problems=tuple(f"{path}: {each}" for each in problems))
 
 
-def _entries(data: Json, place: str = "") -> Iterator[tuple[str, Json]]:
+def _entries(data: Json, where: str = "") -> Iterator[tuple[str, Json]]:
     if isinstance(data, list):
-        yield from ((f"{place}.{number}".lstrip("."), each) for number, each in enumerate(data))
+        yield from ((f"{where}.{number}".lstrip("."), each) for number, each in enumerate(data))
     elif isinstance(data, dict):
         for name in _LISTS:
-            yield from _entries(data.get(name), f"{place}.{name}".lstrip("."))
+            yield from _entries(data.get(name), f"{where}.{name}".lstrip("."))
 
 
 def _pattern(entry: Json, kind: Kind, updated: date) -> Pattern:

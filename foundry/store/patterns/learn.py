@@ -132,14 +132,14 @@ def collect(kind: Kind, patterns: Iterable[Pattern], day: date) -> PatternFile:
 
 def _join(a: Pattern, b: Pattern) -> Pattern:
     """Two sightings of one lesson; its words are taken whole from one of them."""
-    words = max(a, b, key=_authority)
+    wording = max(a, b, key=_authority)
     return Pattern(
         id=a.id,
         kind=a.kind,
-        title=words.title,
-        description=words.description,
-        advice=words.advice,
-        source=words.source,
+        title=wording.title,
+        description=wording.description,
+        advice=wording.advice,
+        source=wording.source,
         phases=(*a.phases, *b.phases),
         severity=max(a.severity, b.severity, key=SEVERITIES.index),
         project_types=(*a.project_types, *b.project_types),
