@@ -20,8 +20,6 @@ from foundry.errors import PluginError
 
 GROUP = "foundry.plugins"
 OURS = "foundry"
-DISTRIBUTION = "context-foundry"
-"""The package whose entry points are ours."""
 
 T = TypeVar("T")
 
@@ -110,7 +108,7 @@ def _named(points: Any) -> Iterator[Plugin]:
         sort, _, name = point.name.partition(".")
         dist = point.dist
         origin = f"{dist.name} {dist.version}" if dist is not None else "an unnamed package"
-        if dist is not None and dist.name == DISTRIBUTION:
+        if point.module.partition(".")[0] == OURS:
             origin = OURS
         yield Plugin(sort, name, point.value, origin)
 

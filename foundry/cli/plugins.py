@@ -16,7 +16,7 @@ REGISTRIES = (
     "foundry.sandbox.base:SANDBOXES",
     "foundry.engine.step_kind:STEPS",
     "foundry.engine.step_kind:ACTIONS",
-    "foundry.engine.notify:NOTIFIERS",
+    "foundry.engine.announce:NOTIFIERS",
     "foundry.report.sections:SECTIONS",
 )
 
