@@ -79,6 +79,7 @@ WRONG = {
     "--progressive": "there is none",
     "--model a,,b": "has an empty name",
     "--model a,a": "names a twice",
+    "--model a,b,c,d,e,f,g,h,i": "more than 8",
     "--model a,b --model-for builder=c": "--model-for one of them for builder",
     "--models-by chance": "not one of",
 }

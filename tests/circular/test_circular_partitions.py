@@ -1,6 +1,5 @@
 """The parts of a task: how they are shared out, which are done, when one thread has all of them."""
 
-from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -8,19 +7,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from foundry.circular.assignment import Given, assigned
-from foundry.circular.history import ASSIGNMENT, MARK
 from foundry.circular.partitions import alone, done_parts, is_about, partitions
 from foundry.circular.schema import (
     BaseContext,
-    Failure,
-    IterationStatus,
     Mark,
-    Measure,
     Part,
     PartitionReport,
-    Report,
 )
-from foundry.schema.journal import Entry, Start, StepRecord
+from foundry.schema.journal import Entry
+from tests.support.iterations import journal_of, measured, worked
 
 FILES = [f"src/{folder}/{n}.py" for folder in "abcd" for n in range(4)] + ["README.md"]
 
@@ -126,7 +121,6 @@ def _matches(glob: str, file: str) -> bool:
 
 # -- what is done ----------------------------------------------------------------------------------
 
-AT = datetime(2026, 1, 2, tzinfo=UTC)
 CONTEXT = """\
 project: {name: Greeter}
 objective: {primary: Finish it}
@@ -141,26 +135,7 @@ PARTS = (
 
 
 def entries(*marks: Mark) -> tuple[Entry, ...]:
-    assignment = assigned("Do it.", context=Given(CONTEXT, "base.yaml"))
-    context = {ASSIGNMENT: assignment.model_dump(mode="json", exclude_none=True)}
-    start = Start(seq=1, at=AT, run="r", spec="Do it.", workflow="circular", workflow_hash="",
-                  context=context)  # fmt: skip
-    steps = (
-        StepRecord(seq=number, at=AT, run="r", step=f"iterations[{number}]/work", phase="p",
-                   patch={MARK: mark.model_dump(mode="json", exclude_none=True)})
-        for number, mark in enumerate(marks, 2)
-    )  # fmt: skip
-    return (start, *steps)
-
-
-def worked(**fields: Any) -> Mark:
-    values = {"kind": "work", "ending": "submitted", "reason": "completion", "verdict": "more"}
-    return Mark(number=1, report=Report.model_validate({**values, **fields}))
-
-
-def measured(*ids: str) -> Mark:
-    failures = (Failure(check="tests", ids=ids),) if ids else ()
-    return Mark(number=1, measure=Measure(status=IterationStatus.CONTINUE, failures=failures))
+    return journal_of(assigned("Do it.", context=Given(CONTEXT, "base.yaml")), *marks)
 
 
 BOTH = worked(parts_done=["store", "cli"])

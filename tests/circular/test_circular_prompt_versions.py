@@ -3,15 +3,19 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from foundry.circular.adaptation import setup_of
+from foundry.circular.assignment import assigned
 from foundry.circular.prompt_versions import (
     SPARE,
     active,
+    proposal_of,
     propose,
     sections,
     unedited,
     with_measurement,
 )
-from foundry.circular.schema import PromptHistory
+from foundry.circular.schema import Mark, PromptHistory, Settings
+from tests.support.iterations import journal_of, measured, worked
 
 PROMPT = """# Task: remediation
 
@@ -91,6 +95,21 @@ def test_what_may_not_be_tried() -> None:
         after, news = propose(before, text, "")
         assert after == before
         assert "is not tried" in news and reason in news
+
+
+def test_wordings_proposed_without_end_keep_no_model_that_is_stuck() -> None:
+    assignment = assigned(PROMPT, settings=Settings(refine=True, models=("small", "large")))
+
+    def idle(number: int, version: int) -> tuple[Mark, Mark]:
+        new = proposal_of(f"{PROMPT}\nWording {number}.", "")
+        return worked(proposal=new, model="small", prompt_version=version), measured("t::1")
+
+    expected = {0: (1, "small"), 2: (2, "small"), 4: (1, "large")}
+    marks = (*idle(1, 1), *idle(2, 2))
+    for count, (version, model) in expected.items():
+        setup = setup_of(journal_of(assignment, *marks[:count]))
+        assert setup and (setup.version.number, setup.model) == (version, model)
+    assert setup.reasons["prompt"].endswith("not tried: version 2 was rejected just now")
 
 
 def test_what_is_protected() -> None:

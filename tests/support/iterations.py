@@ -6,8 +6,19 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from foundry.circular.failures import issues_between, read_failures
-from foundry.circular.schema import ChangeSummary, IterationState
+from foundry.circular.history import ASSIGNMENT, MARK
+from foundry.circular.schema import (
+    Assignment,
+    ChangeSummary,
+    Failure,
+    IterationState,
+    IterationStatus,
+    Mark,
+    Measure,
+    Report,
+)
 from foundry.schema.command import CheckResult, TestCounts
+from foundry.schema.journal import Entry, Start, StepRecord
 
 BEGAN = datetime(2026, 1, 1, tzinfo=UTC)
 MINUTES = 10
@@ -75,3 +86,31 @@ class Histories:
         }
         self.states.append(IterationState(**{**defaults, **fields}))
         return self
+
+
+# -- journals --------------------------------------------------------------------------------------
+
+
+def journal_of(assignment: Assignment, *marks: Mark) -> tuple[Entry, ...]:
+    """The journal of a run whose steps left these marks."""
+    context = {ASSIGNMENT: assignment.model_dump(mode="json", exclude_none=True)}
+    start = Start(seq=1, at=BEGAN, run="r", spec="Do it.", workflow="circular", workflow_hash="",
+                  context=context)  # fmt: skip
+    steps = (
+        StepRecord(seq=number, at=BEGAN, run="r", step=f"iterations[{number}]/work", phase="p",
+                   patch={MARK: mark.model_dump(mode="json", exclude_none=True)})
+        for number, mark in enumerate(marks, 2)
+    )  # fmt: skip
+    return (start, *steps)
+
+
+def worked(**fields: Any) -> Mark:
+    """What a thread leaves that handed in `more`, unless the fields of its report say otherwise."""
+    values = {"kind": "work", "ending": "submitted", "reason": "completion", "verdict": "more"}
+    return Mark(number=1, report=Report.model_validate({**values, **fields}))
+
+
+def measured(*ids: str) -> Mark:
+    """What the measure after it leaves: these tests fail."""
+    failures = (Failure(check="tests", ids=ids),) if ids else ()
+    return Mark(number=1, measure=Measure(status=IterationStatus.CONTINUE, failures=failures))

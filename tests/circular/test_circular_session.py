@@ -207,14 +207,19 @@ def test_a_full_window_ends_an_iteration_and_a_thread_without_a_verdict_is_doubt
 def test_iterations_that_get_nowhere_end_the_run_with_the_reason(
     circular: Any, tmp_path: Path
 ) -> None:
-    run: Circular = circular(plays({work(n): [more("b.py")] for n in range(1, 9)}))
+    claims = {work(n): [done()] for n in range(2, 9)}
+    refuted = {doubt(n): [more("the README")] for n in range(1, 9)}
+    run: Circular = circular(
+        plays({work(1): [write("a.py", NEW), done()], **claims, **refuted}),
+        folder=repository(tmp_path / "refuted", a_py=OLD),
+    )
     assert run.ended.status is Status.UNVERIFIED
     assert "no progress (same tree)" in run.ended.reason
-    assert len(run.states) <= 4
+    assert iterations(run)[-1] == (4, "work", "unknown"), "k + 1"
     assert run.state["progress_state"]["completion_status"] == "blocked"
     assert "no progress" in run.artifact("circular/report.md")
     with pytest.raises(InputError, match="changed no file"):
-        revert(run.folder, 1)
+        revert(run.folder, 2)
 
     tests = "def test_a():\n    assert new()\n\n\ndef test_b():\n    assert old()\n"
     run = circular(
@@ -223,15 +228,6 @@ def test_iterations_that_get_nowhere_end_the_run_with_the_reason(
     )
     assert run.ended.status is Status.UNVERIFIED
     assert "shrinking tests" in run.ended.reason
-
-    claims = {work(n): [done()] for n in range(2, 9)}
-    refuted = {doubt(n): [more("the README")] for n in range(1, 9)}
-    run = circular(
-        plays({work(1): [write("a.py", NEW), done()], **claims, **refuted}),
-        folder=repository(tmp_path / "refuted", a_py=OLD),
-    )
-    assert "no progress (same tree)" in run.ended.reason
-    assert iterations(run)[-1] == (4, "work", "unknown"), "k + 1"
 
 
 def test_without_a_check_nothing_is_verified_and_the_most_iterations_are_an_end(
@@ -304,31 +300,29 @@ def test_a_person_is_asked_and_what_they_changed_meanwhile_is_noticed(
     """Threads that are blocked, threads without a verdict, a damaged state file, a new prompt."""
     prompt = tmp_path / "task.md"
     prompt.write_text(TASK)
-    files = {f"{name}_py": OLD for name in "abcde"}
     unclear = [turn(say("Hm."))] * 4
     script = plays(
         {
             work(1): [write("a.py", NEW), BLOCKED],
             work(2): [write("b.py", NEW), BLOCKED],
-            work(3): [write("c.py", NEW), *unclear],
+            work(3): [write("c.py", NEW), BLOCKED],
             work(4): [write("d.py", NEW), *unclear],
-            work(5): [write("e.py", NEW), done()],
-            doubt(5): [done()],
+            work(5): [write("n.txt", NEW), *unclear],
+            work(6): [write("e.py", NEW), done()],
+            doubt(6): [done()],
         }
     )
     asked: list[str] = []
 
-    def person(question: str) -> bool:
+    def person(question: str) -> bool | None:
+        """Goes on once, and is not there when asked again."""
         asked.append(question)
-        return True
+        return True if len(asked) == 1 else None
 
-    one, two = (repository(tmp_path / name, **files) for name in ("one", "two"))
-    run: Circular = circular(script, prompt=str(prompt), folder=one, ask=person)
+    folder = repository(tmp_path / "one", **{f"{name}_py": OLD for name in "abcde"})
+    run: Circular = circular(script, prompt=str(prompt), folder=folder, ask=person)
     assert "2 threads in a row are blocked: the service needs a password" in asked[0]
-    assert "termination_ambiguity (ask)" in asked[1] and len(asked) == 2
-    assert run.ended.status is Status.VERIFIED, run.ended
-
-    run = circular(script, prompt=str(prompt), folder=two)
+    assert len(asked) == 2 and len(run.states) == 3
     assert run.ended.status is Status.PAUSED
     assert "blocked: the service needs a password" in run.ended.reason
     assert run.state["progress_state"]["completion_status"] == "blocked"
@@ -339,14 +333,16 @@ def test_a_person_is_asked_and_what_they_changed_meanwhile_is_noticed(
     assert command_line(["resume", str(run.folder)]) == 1
     assert "task.md changed since the run began" in capsys.readouterr().err
     assert run.go_on(accept=False).status is Status.PAUSED
-    assert "termination_ambiguity" in run.ended.reason
+    assert "termination_ambiguity (ask)" in run.ended.reason
     assert "state.json was changed or damaged: it is rebuilt from the journal" in notes(run)
     assert "it goes on with what it began with" in notes(run)
     assert run.state["circular_prompt_hash"] == sha256(TASK.encode()).hexdigest()
-    assert run.go_on(accept=None, ask=person).status is Status.VERIFIED
+    assert run.go_on(accept=None, ask=lambda words: bool(asked.append(words)) or True).status is (
+        Status.VERIFIED
+    )
     assert "task.md changed since the run began. Go on with what stands there now?" in asked[-1]
     assert run.state["circular_prompt_hash"] == sha256(prompt.read_bytes()).hexdigest()
-    assert "And say so." not in run.told(work(4)) and "And say so." in run.told(work(5))
+    assert "And say so." not in run.told(work(5)) and "And say so." in run.told(work(6))
 
 
 def gone(name: str) -> Turn:
