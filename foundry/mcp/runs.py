@@ -73,7 +73,16 @@ def status(run: str | None, folder: str | None) -> StatusReport:
 
     Raises Refusal for a run or a folder that is not ours to show.
     """
-    return status_of(_project_in(folder)) if run is None else _status_of_run(run)
+    if run is None:
+        return status_of(_project_in(folder))
+    found = _run(run)
+    if not found.current:
+        raise Refusal(
+            "run-is-over",
+            f"{found.project.root} has gone on to another run since {run}",
+            hint=f"Read its artifacts: {TEMPLATE.replace('{run}', run)}",
+        )
+    return status_of(found.project)
 
 
 def project(run: str | None, folder: str | None) -> Project:
@@ -112,17 +121,6 @@ def _project_in(folder: str | None) -> Project:
     if folder is not None and found.root not in {each.project.root for each in known()}:
         raise _unknown(f"no run in {folder} is known here")
     return found
-
-
-def _status_of_run(name: str) -> StatusReport:
-    run = _run(name)
-    if not run.current:
-        raise Refusal(
-            "run-is-over",
-            f"{run.project.root} has gone on to another run since {name}",
-            hint=f"Read its artifacts: {TEMPLATE.replace('{run}', name)}",
-        )
-    return status_of(run.project)
 
 
 def _run(name: str) -> Run:

@@ -14,7 +14,7 @@ from foundry.mcp.messages import (
     ValidateReply,
 )
 from foundry.mcp.prompts import engine_step_text
-from foundry.schema.workflow import Function, Workflow
+from foundry.schema.workflow import Workflow
 from foundry.workflow import criteria, load
 from foundry.workflow.cursor import Blocked, Instruction, begin, due
 from foundry.workflow.disclosure import disclose
@@ -102,14 +102,13 @@ def describe_workflow(workflow: Workflow, *, preview: bool) -> GetReply:
         preconditions=workflow.preconditions,
         clarification_prompts=workflow.clarification_prompts,
         meta_guidance=workflow.meta_guidance,
-        function_definitions=tuple(_function(each) for each in workflow.function_definitions),
+        function_definitions=tuple(
+            each.model_dump(mode="json", by_alias=True, exclude_unset=True)
+            for each in workflow.function_definitions
+        ),
         total_steps=len(workflow.steps),
     )
     return reply.model_copy(update=_first(workflow)) if preview else reply
-
-
-def _function(function: Function) -> dict[str, Any]:
-    return function.model_dump(mode="json", by_alias=True, exclude_unset=True)
 
 
 def _first(workflow: Workflow) -> dict[str, Any]:

@@ -49,7 +49,9 @@ def value_in_braces(name: str, context: Mapping[str, Any]) -> Any:
 
 def spelt(value: Any) -> str:
     """A value as it is filled in."""
-    return value if isinstance(value, str) else _json(value)
+    if isinstance(value, str):
+        return value
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 def in_braces(text: str) -> Iterator[str]:
@@ -65,7 +67,3 @@ def is_name(text: str) -> bool:
 def unknown_name(name: str, names: Collection[str]) -> str:
     """The warning about a name in braces that nothing provides."""
     return f"nothing is named {name!r}: it stays as written; the names are {name_list(names)}"
-
-
-def _json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
