@@ -14,7 +14,7 @@ from foundry.engine.runnable import runnable_problems
 from foundry.engine.step_kind import has_checks
 from foundry.errors import JournalError, WorkflowError
 from foundry.files import atomic_write
-from foundry.schema.base import Document, Json, Value
+from foundry.schema.base import Document, Json, Value, first_problem
 from foundry.schema.condition import Condition
 from foundry.schema.criteria import Composition, Rule
 from foundry.schema.journal import Start
@@ -80,10 +80,9 @@ def kept(start: Start) -> PinnedWorkflow:
     except OSError:
         return _shipped(start, path)
     except ValidationError as error:
-        first = error.errors(include_url=False, include_context=False)[0]
-        where = ".".join(str(part) for part in first["loc"])
+        field, reason = first_problem(error)
         raise JournalError(
-            f"the run's workflow in {path} is damaged: {where}: {first['msg']}",
+            f"the run's workflow in {path} is damaged: {field}: {reason}",
             hint="Bring the file back, or start a new run",
         ) from error
     if found.fingerprint != start.workflow_hash:

@@ -91,7 +91,7 @@ def thinking_of(
 
 def always_thinks(name: str) -> bool:
     """Whether the model thinks before every answer, whatever it is told."""
-    family, version = _read(name)
+    family, version = claude(name)
     if family in ("fable", "mythos"):
         return True
     return family == "opus" and version >= UNENDING
@@ -104,7 +104,7 @@ def refuses_thinking(words: str) -> bool:
 
 
 def _on(name: str, max_tokens: int, messages: Sequence[Message]) -> dict[str, Any] | None:
-    family, version = _read(name)
+    family, version = claude(name)
     if version >= ADAPTIVE or family == "mythos":
         return {"type": "adaptive", "display": "summarized"}
     budget = min(BUDGET, max_tokens // 2)
@@ -115,7 +115,7 @@ def _on(name: str, max_tokens: int, messages: Sequence[Message]) -> dict[str, An
 
 def _off(name: str) -> dict[str, Any] | None:
     """What turns thinking off; nothing where it is off anyway or can't be."""
-    family, version = _read(name)
+    family, version = claude(name)
     if version < BY_DEFAULT or always_thinks(name):
         return None
     kind: Literal["between_tools", "disabled"] = (
@@ -135,7 +135,7 @@ def _goes_on_unthought(messages: Sequence[Message]) -> bool:
     return answers and first not in ("thinking", "redacted_thinking")
 
 
-def _read(name: str) -> tuple[str, tuple[int, int]]:
+def claude(name: str) -> tuple[str, tuple[int, int]]:
     """Family and version of a Claude; version (0, 0) of anything else."""
     low = name.lower()
     found = _NAME.search(low)

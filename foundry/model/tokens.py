@@ -1,10 +1,10 @@
 """How many tokens something will be. An estimate: the truth is what the last reply reported."""
 
 import json
-import re
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from foundry.model.request import claude
 from foundry.schema.messages import Block
 
 CHARACTERS_PER_TOKEN = 3.5
@@ -13,18 +13,13 @@ CHARACTERS_PER_TOKEN = 3.5
 OLDER, NEWEST = 4.0, 2.8
 """Characters a token of Claude up to 4.6 and of most others, and of Claude since Opus 4.7."""
 
-_VERSION = re.compile(r"claude-[a-z]+-(\d{1,2})(?:[-.](\d{1,2}))?(?!\d)")
 _IMAGE = 6_000
 """An image costs by its size in pixels, at most about so many characters' worth."""
 
 
 def characters_per_token(model: str) -> float:
     """What to expect of a model before it has reported anything."""
-    found = _VERSION.search(model.lower())
-    if found is None:
-        return OLDER
-    version = int(found[1]), int(found[2] or 0)
-    return NEWEST if version >= (4, 7) else OLDER
+    return NEWEST if claude(model)[1] >= (4, 7) else OLDER
 
 
 def estimate(blocks: Iterable[Block], per_token: float = CHARACTERS_PER_TOKEN) -> int:

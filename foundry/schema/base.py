@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic.alias_generators import to_camel
 
 Json = Any
@@ -27,6 +27,12 @@ def now() -> datetime:
     """The time in UTC, to the millisecond: what journals and logs are stamped with."""
     moment = datetime.now(UTC)
     return moment.replace(microsecond=moment.microsecond // 1000 * 1000)
+
+
+def first_problem(error: ValidationError) -> tuple[str, str]:
+    """The first thing that is wrong with a value: its field as a dotted path, and why."""
+    first = error.errors(include_url=False, include_context=False)[0]
+    return ".".join(str(part) for part in first["loc"]), first["msg"]
 
 
 def strings(value: Json) -> Iterator[str]:

@@ -11,6 +11,7 @@ from typing import TypeVar
 from pydantic import BaseModel, ValidationError
 
 from foundry.errors import ArtifactError
+from foundry.schema.base import first_problem
 from foundry.schema.journal import SessionNote
 from foundry.schema.plan import Checks, Plan
 from foundry.store.project import CHECKS, FOLDER, NOTES, TASKS, Project
@@ -72,6 +73,4 @@ def _read(project: Project, name: str, model: type[M]) -> M | None:
     try:
         return model.model_validate(data)
     except ValidationError as error:
-        first = error.errors(include_url=False, include_context=False)[0]
-        field = ".".join(str(part) for part in first["loc"])
-        raise ArtifactError(shown, field, first["msg"], hint=hint) from error
+        raise ArtifactError(shown, *first_problem(error), hint=hint) from error

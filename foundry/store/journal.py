@@ -8,6 +8,7 @@ from pydantic import ValidationError
 
 from foundry.errors import JournalError
 from foundry.files import append_line
+from foundry.schema.base import first_problem
 from foundry.schema.journal import ENTRY, Entry
 
 
@@ -32,10 +33,9 @@ def parse(lines: Sequence[str], *, source: str) -> tuple[Entry, ...]:
         try:
             entry = ENTRY.validate_json(line)
         except ValidationError as error:
-            first = error.errors(include_url=False)[0]
-            where = ".".join(str(part) for part in first["loc"])
+            field, reason = first_problem(error)
             raise JournalError(
-                f"{source}: line {number} is damaged ({where}: {first['msg']})",
+                f"{source}: line {number} is damaged ({field}: {reason})",
                 hint=f"`git checkout HEAD -- {source}` brings back the committed journal",
             ) from error
         if entry.seq != number:

@@ -52,7 +52,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from itertools import count, islice
 from foundry.schema.learning import Feedback
-from foundry.store.patterns.library import Library, learn
+from foundry.store.patterns.learn import learn
+from foundry.store.patterns.library import Library
 
 home, name, rounds = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
 sys.stdin.readline()

@@ -12,7 +12,8 @@ from foundry.schema.base import Json, now
 from foundry.schema.learning import Feedback, Pattern, PatternFile, Recommendation
 from foundry.schema.run import Status
 from foundry.store.patterns.convert import read_file, read_foreign
-from foundry.store.patterns.library import Library, learn
+from foundry.store.patterns.learn import learn
+from foundry.store.patterns.library import Library
 
 DAY = date(2026, 1, 2)
 OBJECTS = {

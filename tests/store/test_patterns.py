@@ -9,7 +9,8 @@ import pytest
 from foundry.errors import ArtifactError
 from foundry.schema.learning import FILES, Feedback, Issue, PatternFile, Recommendation, Success
 from foundry.schema.run import Status
-from foundry.store.patterns.library import Library, learn
+from foundry.store.patterns.learn import learn
+from foundry.store.patterns.library import Library
 
 SHIPPED = Path(__file__).parents[2] / "patterns"
 ISSUES = "common-issues.json"

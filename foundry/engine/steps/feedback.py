@@ -9,7 +9,7 @@ from foundry.engine.verdict import verdict
 from foundry.schema.events import Note
 from foundry.schema.learning import Feedback, FeedbackSubmission
 from foundry.store.artifacts import to_json
-from foundry.store.patterns.library import learn
+from foundry.store.patterns.learn import learn
 
 
 def _result(ctx: StepContext, submission: FeedbackSubmission, _evidence: Evidence) -> Result:

@@ -9,6 +9,7 @@ from typing import IO, NamedTuple
 from pydantic import ValidationError
 
 from foundry.errors import InputError, ProjectError
+from foundry.schema.base import first_problem
 from foundry.schema.memory import MemoryEntry
 from foundry.store.memory.writing import is_intact
 
@@ -90,9 +91,8 @@ def _entry(number: int, line: bytes) -> MemoryEntry | Problem:
     try:
         entry = MemoryEntry.model_validate_json(line)
     except ValidationError as error:
-        first = error.errors(include_url=False, include_context=False)[0]
-        field = ".".join(map(str, first["loc"]))
-        return Problem(number, f"{field}: {first['msg']}" if field else first["msg"])
+        field, reason = first_problem(error)
+        return Problem(number, f"{field}: {reason}" if field else reason)
     if not is_intact(entry):
         return Problem(number, "its id is not that of its content: it was changed")
     return entry

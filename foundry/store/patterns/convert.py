@@ -14,7 +14,7 @@ import pydantic_core
 from pydantic import ValidationError
 
 from foundry.errors import ArtifactError
-from foundry.schema.base import Json
+from foundry.schema.base import Json, first_problem
 from foundry.schema.learning import (
     PHASES,
     SEVERITIES,
@@ -96,7 +96,7 @@ def read_file(path: Path, kind: Kind) -> Found | None:
     try:
         file = PatternFile.model_validate(data)
     except ValidationError as error:
-        field, reason = _first(error)
+        field, reason = first_problem(error)
         raise ArtifactError(str(path), field, reason, hint=_HINT) from error
     if file.kind != kind:
         raise ArtifactError(str(path), "kind", f"expected {kind!r}, found {file.kind!r}")
@@ -115,7 +115,7 @@ def read_foreign(data: Json, kind: Kind, day: date) -> tuple[PatternFile, list[s
         try:
             patterns.append(_pattern(entry, kind, updated))
         except ValidationError as error:
-            field, reason = _first(error)
+            field, reason = first_problem(error)
             problems.append(f"{where}: {field}: {reason}")
     latest = max([updated, *(pattern.last_seen for pattern in patterns)])
     return collect(kind, patterns, latest), problems
@@ -245,9 +245,3 @@ def _day(value: Json) -> date | None:
         return date.fromisoformat(found.group()) if found else None
     except ValueError:
         return None
-
-
-def _first(error: ValidationError) -> tuple[str, str]:
-    """The first thing wrong: its field, and why."""
-    first = error.errors(include_url=False, include_context=False)[0]
-    return ".".join(str(part) for part in first["loc"]), first["msg"]

@@ -13,10 +13,8 @@ from foundry.files import atomic_write
 from foundry.schema.learning import FILES, Kind, Pattern, PatternFile, Phase
 from foundry.store.artifacts import to_json
 from foundry.store.patterns.convert import NewerVersion, read_file
-from foundry.store.patterns.learn import learn, merge
+from foundry.store.patterns.learn import merge
 from foundry.store.patterns.match import Wanted, match
-
-__all__ = ["Library", "learn", "merge"]
 
 
 class Library:
