@@ -41,14 +41,43 @@ class TripKind(StrEnum):
     COSMETIC = "cosmetic changes"
 
 
+ADVICE = {
+    TripKind.SHRINKING_TESTS: (
+        "Look at what was taken from the tests; revert the iteration, or say in the constraints "
+        "which tests may go"
+    ),
+    TripKind.SAME_TREE: (
+        "The thread sees nothing to do or can't do it: read its last report, and say in the prompt "
+        "what is left"
+    ),
+    TripKind.OSCILLATION: (
+        "Two goals pull against each other, or threads disagree: settle it in the constraints"
+    ),
+    TripKind.SAME_ERRORS: ("Mend what the errors tell of, then begin it again"),
+    TripKind.SAME_FAILURES: (
+        "Look at one of the failures: mend it by hand, try a stronger model (--model A,B), or take "
+        "the check away if it can't pass here"
+    ),
+    TripKind.COSMETIC: (
+        "What is left is polish: if that is what you want, give a --check that measures it; else "
+        "the work is probably done"
+    ),
+}
+"""What a person can do."""
+
+
 @dataclass(frozen=True, slots=True)
 class Trip:
-    """The breaker tripped: what shows it, in which iterations, and what a person can do."""
+    """The breaker tripped: what shows it, and in which iterations."""
 
     kind: TripKind
     evidence: str
     iterations: tuple[int, ...]
-    advice: str
+
+    @property
+    def advice(self) -> str:
+        """What a person can do."""
+        return ADVICE[self.kind]
 
     def __str__(self) -> str:
         return f"no progress ({self.kind}): {self.evidence}. {self.advice}"
@@ -72,26 +101,26 @@ def _shrinking(states: Sequence[IterationState], k: int) -> Trip | None:
     earlier = (None, *states)
     if states and (how := hides_failures(states[-1], earlier[-2])):
         what = f"iteration {states[-1].number} has {_and(how)}, and with them failures went away"
-        return Trip(TripKind.SHRINKING_TESTS, what, (states[-1].number,), _ADVICE_TESTS)
+        return Trip(TripKind.SHRINKING_TESTS, what, (states[-1].number,))
     numbers: list[int] = []
-    told: tuple[str, ...] = ()
+    last: tuple[str, ...] = ()
     for before, state in reversed(list(zip(earlier, states, strict=False))):
         if grew(state):
             break
         if how := shrank(state, before):
-            numbers, told = [state.number, *numbers], told or how
+            numbers, last = [state.number, *numbers], last or how
     if len(numbers) < k or states[-1].number != numbers[-1]:
         return None
-    what = f"{len(numbers)} iterations shrank the tests, the last has {_and(told)}"
-    return Trip(TripKind.SHRINKING_TESTS, what, tuple(numbers), _ADVICE_TESTS)
+    what = f"{len(numbers)} iterations shrank the tests, the last has {_and(last)}"
+    return Trip(TripKind.SHRINKING_TESTS, what, tuple(numbers))
 
 
 def _returned(states: Sequence[IterationState], k: int) -> Trip | None:
     """The last iterations brought only trees that were there before, the oldest k or more ago."""
     known = [state for state in states if state.tree]
     first: dict[str, int] = {}
-    for place, state in enumerate(known):
-        first.setdefault(state.tree, place)
+    for index, state in enumerate(known):
+        first.setdefault(state.tree, index)
     back = len(known)  # where the iterations without a new tree begin
     while back and first[known[back - 1].tree] < back - 1:
         back -= 1
@@ -104,9 +133,9 @@ def _returned(states: Sequence[IterationState], k: int) -> Trip | None:
     trees = len({state.tree for state in known[start:]})
     if trees == 1:
         what = f"iterations {_range(numbers[1:])} left the project as iteration {numbers[0]} had it"
-        return Trip(TripKind.SAME_TREE, what, numbers, _ADVICE_TREE)
+        return Trip(TripKind.SAME_TREE, what, numbers)
     what = f"iterations {_range(numbers)} went back and forth between {trees} states of the project"
-    return Trip(TripKind.OSCILLATION, what, numbers, _ADVICE_OSCILLATION)
+    return Trip(TripKind.OSCILLATION, what, numbers)
 
 
 def _same_failures(states: Sequence[IterationState], k: int) -> Trip | None:
@@ -124,7 +153,7 @@ def _same_failures(states: Sequence[IterationState], k: int) -> Trip | None:
         f"in iterations {_range(numbers)} nothing that fails was mended for the first time; "
         f"failures left: {sum(each.extent for each in last[-1].failures)}, {_some(failing)}"
     )
-    return Trip(TripKind.SAME_FAILURES, what, numbers, _ADVICE_FAILURES)
+    return Trip(TripKind.SAME_FAILURES, what, numbers)
 
 
 def _same_errors(states: Sequence[IterationState], k: int) -> Trip | None:
@@ -135,7 +164,7 @@ def _same_errors(states: Sequence[IterationState], k: int) -> Trip | None:
         return None
     numbers = tuple(state.number for state in last)
     what = f"iterations {_range(numbers)} ended in the same errors: {_some(last[-1].errors)}"
-    return Trip(TripKind.SAME_ERRORS, what, numbers, _ADVICE_ERRORS)
+    return Trip(TripKind.SAME_ERRORS, what, numbers)
 
 
 def _cosmetic(states: Sequence[IterationState], k: int) -> Trip | None:
@@ -153,7 +182,7 @@ def _cosmetic(states: Sequence[IterationState], k: int) -> Trip | None:
         f"iterations {_range(numbers)} changed {lines} lines of comments and formatting and "
         f"{documents} of documents, and nothing that the code does"
     )
-    return Trip(TripKind.COSMETIC, what, numbers, _ADVICE_COSMETIC)
+    return Trip(TripKind.COSMETIC, what, numbers)
 
 
 _RULES: tuple[Callable[[Sequence[IterationState], int], Trip | None], ...] = (
@@ -194,7 +223,7 @@ def _are_the_task(states: Sequence[IterationState], k: int) -> bool:
     checks = _by_check(last).values()
     if not all(each.is_opaque for failures in checks for each in failures):
         return False  # figures that did not move
-    if any(len({each.digest for each in said} - {""}) == k for said in checks):
+    if any(len({each.digest for each in failures} - {""}) == k for failures in checks):
         return True
     wrote = any(state.change.documentation for state in last)
     return wrote and _only_writes(states) and _moves_on(states, k)
@@ -226,25 +255,3 @@ def _range(numbers: Sequence[int]) -> str:
 def _some(names: Sequence[str]) -> str:
     more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
     return ", ".join(names[:SHOWN]) + more
-
-
-_ADVICE_TESTS = (
-    "Look at what was taken from the tests; revert the iteration, or say in the constraints which "
-    "tests may go"
-)
-_ADVICE_TREE = (
-    "The thread sees nothing to do or can't do it: read its last report, and say in the prompt "
-    "what is left"
-)
-_ADVICE_OSCILLATION = (
-    "Two goals pull against each other, or threads disagree: settle it in the constraints"
-)
-_ADVICE_ERRORS = "Mend what the errors tell of, then begin it again"
-_ADVICE_FAILURES = (
-    "Look at one of the failures: mend it by hand, try a stronger model (--model A,B), or take "
-    "the check away if it can't pass here"
-)
-_ADVICE_COSMETIC = (
-    "What is left is polish: if that is what you want, give a --check that measures it; else the "
-    "work is probably done"
-)

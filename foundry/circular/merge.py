@@ -144,5 +144,5 @@ def _worse(ctx: StepContext, before: tuple[Failure, ...] | None) -> str:
         return ""
     checks, _ = checked(ctx, again=False)
     _, broken = issues_between(before, read_failures(checks))
-    told = "; ".join(issue.description for issue in broken[:SHOWN])
-    return f"with it this fails that held before: {told}" if broken else ""
+    what = "; ".join(issue.description for issue in broken[:SHOWN])
+    return f"with it this fails that held before: {what}" if broken else ""
