@@ -16,6 +16,7 @@ MODULE = """
 print("noise")
 
 def part(*_): ...
+another = part
 NOT_CALLABLE = 1
 """
 PARTS = {
@@ -33,7 +34,7 @@ PARTS = {
 
 @pytest.fixture
 def packages(tmp_path: Path) -> Iterator[None]:
-    both = {"words": PARTS, "more": {"tool.twice": "words_parts:part"}}
+    both = {"words": PARTS, "more": {"tool.twice": "words_parts:another"}}
     with installed_packages(tmp_path, both, {"words_parts": MODULE}):
         yield
 
