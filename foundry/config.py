@@ -6,10 +6,8 @@ import shutil
 import sys
 from pathlib import Path
 
+from foundry import DISTRIBUTION
 from foundry.errors import ProjectError
-
-DISTRIBUTION = "nightfoundry"
-"""The name of the package; the command and the module are called foundry."""
 
 DEFAULT_MODEL = "claude-sonnet-5-5"
 

@@ -94,13 +94,10 @@ class Registry(Generic[T]):
 
 @cache
 def installed() -> tuple[Plugin, ...]:
-    """The parts that installed packages bring, by sort and name; the same one counts once."""
+    """The parts that installed packages bring, in the order of their sorts and names."""
     from importlib.metadata import entry_points
 
-    found = {
-        (each.sort, each.name, each.target): each for each in _named(entry_points(group=GROUP))
-    }
-    return tuple(found[key] for key in sorted(found))
+    return tuple(sorted(_named(entry_points(group=GROUP)), key=lambda each: (each.sort, each.name)))
 
 
 def _named(points: Any) -> Iterator[Plugin]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from foundry.engine.gates import shell_blocks
+from foundry.engine.steps.docs import shell_blocks
 from foundry.exitcodes import EXIT_CODES
 from foundry.model.rehearsal.script import SceneScript
 from tests.conftest import Rehearse

@@ -236,11 +236,11 @@ def test_a_failed_attempt_is_stored_as_failed(build: Any) -> None:
 
 # -- a process that is killed --------------------------------------------------------------------
 
-STORES = "foundry.engine.run_memory:Memories.finished"
+STORES = "foundry.engine.run_memory:RunMemory.finished"
 KILLS = {
     "before a step is stored": Kill(STORES, "before", words=FIRST),
     "after a step is stored": Kill(STORES, "after", words=FIRST),
-    "after a turn is stored": Kill("foundry.engine.run_memory:Memories.turned", "after",
+    "after a turn is stored": Kill("foundry.engine.run_memory:RunMemory.turned", "after",
                                    words=FIRST, nth=2),
 }  # fmt: skip
 
