@@ -83,7 +83,10 @@ class Setup:
 
 
 def setup_of(entries: Sequence[Entry], *, doubts: bool = False) -> Setup | None:
-    """How the thread that works (or `doubts`) next is set up; None in a run of another command."""
+    """How the thread that works (or `doubts`) next is set up; None in a run of another command.
+
+    Raises ArtifactError for a proposed wording that is not the one that was journalled.
+    """
     assignment, prompts = assignment_of(entries), prompts_of(entries)
     if assignment is None or prompts is None:
         return None

@@ -67,7 +67,10 @@ def assigned(
 
 
 def given_prompt(words: str) -> Given:
-    """PROMPT: the text of a file, where it names one, or else the words themselves."""
+    """PROMPT: the text of a file, where it names one, or else the words themselves.
+
+    Raises InputError for a file that is not there or can't be read.
+    """
     short = len(words.encode(errors="surrogatepass")) <= MAX_PATH
     if short and "\n" not in words and "\0" not in words:
         path = Path(words).expanduser()

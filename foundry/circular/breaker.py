@@ -88,7 +88,10 @@ def tripped(
     k: int = ITERATIONS,
     watch: Collection[TripKind] = tuple(TripKind),
 ) -> Trip | None:
-    """The first rule that the history breaks at its end, or None: ask after every iteration."""
+    """The first rule that the history breaks at its end, or None: ask after every iteration.
+
+    Raises ValueError when `k` is no number of iterations.
+    """
     if k < 1:
         raise ValueError(f"k is {k}: at least one iteration has to pass without progress")
     states = work(history)

@@ -48,7 +48,10 @@ RULE = (
 
 
 def circular_values(ctx: StepContext) -> dict[str, Any]:
-    """The values of the templates in prompts/circular/."""
+    """The values of the templates in prompts/circular/.
+
+    Raises ArtifactError when prompt or base context are not what was journalled.
+    """
     assignment = _assignment(ctx)
     setup = setup_of(ctx.journal, doubts=_doubts(ctx))
     context = context_text(setup.context if setup else assignment.base_context)

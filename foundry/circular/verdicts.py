@@ -1,9 +1,9 @@
 """How a thread ended: what its verdict is worth, or its error and what is done about it. Pure.
 
 A verdict is a claim, and decides nothing before it is verified. What a thread writes is not read
-for one: a thread that stops without handing in a verdict looks done where every check holds, and
-tells nothing where one fails. An end takes passed checks, a clean and committed tree, and further
-threads that find nothing left.
+for one: a thread that stops without handing in a verdict looks done where every check holds, has
+more to do where one fails, and tells nothing where there is none. An end takes passed checks, a
+clean and committed tree, and further threads that find nothing left.
 
 The seed's five errors and what the harness does about each:
 
@@ -67,9 +67,11 @@ def claim_of(report: Report, checks: Sequence[CheckResult]) -> Claim:
     if report.reason != "completion":
         how = report.ending.replace("_", " ")
         return Claim("more", f"the thread ended at its {report.reason} ({how})")
-    if checks and all(check.holds for check in checks):
+    if not checks:
+        return Claim("unclear", "it stopped without one, and there is no check")
+    if all(check.holds for check in checks):
         return Claim("done", "it stopped without a verdict, and every check holds")
-    return Claim("unclear", "it stopped without one")
+    return Claim("more", "it stopped without a verdict, and a check fails")
 
 
 def settle(claim: Claim, found: Verification) -> Settled:

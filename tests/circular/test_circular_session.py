@@ -195,7 +195,7 @@ def test_a_full_window_ends_an_iteration_and_a_thread_without_a_verdict_is_doubt
     one, two, three, *doubts = run.states
     assert (one.reason, one.ending, one.status) == ("threshold", "restart", "continue")
     assert one.peak_context > 0.6 and one.files_modified == ("a.py",)
-    assert (two.ending, two.status, two.verdict) == ("not_submitted", "unknown", None)
+    assert (two.ending, two.status, two.verdict) == ("not_submitted", "continue", None)
     assert three.status == "success" and len(doubts) == 2
     assert "a.py" in run.told(work(2)) and "grew too full" in run.told(work(2))
     assert "reached 75% of its window" in run.told(work(2))
@@ -320,7 +320,7 @@ def test_a_person_is_asked_and_what_they_changed_meanwhile_is_noticed(
         return True if len(asked) == 1 else None
 
     folder = repository(tmp_path / "one", **{f"{name}_py": OLD for name in "abcde"})
-    run: Circular = circular(script, prompt=str(prompt), folder=folder, ask=person)
+    run: Circular = circular(script, prompt=str(prompt), folder=folder, ask=person, checks=())
     assert "2 threads in a row are blocked: the service needs a password" in asked[0]
     assert len(asked) == 2 and len(run.states) == 3
     assert run.ended.status is Status.PAUSED
@@ -337,9 +337,8 @@ def test_a_person_is_asked_and_what_they_changed_meanwhile_is_noticed(
     assert "state.json was changed or damaged: it is rebuilt from the journal" in notes(run)
     assert "it goes on with what it began with" in notes(run)
     assert run.state["circular_prompt_hash"] == sha256(TASK.encode()).hexdigest()
-    assert run.go_on(accept=None, ask=lambda words: bool(asked.append(words)) or True).status is (
-        Status.VERIFIED
-    )
+    run.go_on(accept=None, ask=lambda words: asked.append(words) or True)
+    assert run.ended.reason == "there is no check to run"
     assert "task.md changed since the run began. Go on with what stands there now?" in asked[-1]
     assert run.state["circular_prompt_hash"] == sha256(prompt.read_bytes()).hexdigest()
     assert "And say so." not in run.told(work(5)) and "And say so." in run.told(work(6))
