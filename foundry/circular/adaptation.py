@@ -32,13 +32,12 @@ from dataclasses import dataclass, field
 from foundry.circular.history import assignment_of, states_of
 from foundry.circular.metrics import PER_TOKENS, gains, overall_progress, work
 from foundry.circular.partitions import alone, done_parts
-from foundry.circular.prompt_versions import Prompts, prompts_of
+from foundry.circular.prompt_versions import Prompts, PromptVersion, prompts_of
 from foundry.circular.schema import (
     Assignment,
     BaseContext,
     IterationState,
     ModelsBy,
-    PromptVersion,
     Settings,
 )
 from foundry.schema.journal import Entry

@@ -10,19 +10,53 @@ word; where a prompt has no such section, all its lines stay, and lines may only
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
+
+from pydantic import Field
 
 from foundry.circular.assignment import fingerprint, tampered
 from foundry.circular.history import assignment_of, mark_of, states_of
 from foundry.circular.metrics import PER_TOKENS, gains, is_measured
 from foundry.circular.schema import (
     IterationState,
-    Measurement,
-    PromptHistory,
-    PromptVersion,
     Proposal,
     Report,
 )
+from foundry.schema.base import Value
 from foundry.schema.journal import Entry
+
+PromptDecision = Literal["original", "trial", "kept", "rejected"]
+
+
+class Measurement(Value):
+    """What one iteration with a prompt achieved."""
+
+    iteration: int = Field(ge=1)
+    gain: int = Field(ge=0)
+    tokens: int = Field(ge=0)
+
+
+class PromptVersion(Value):
+    """A wording of the prompt, what it achieved, and what became of it."""
+
+    number: int = Field(ge=1)
+    text: str = Field(min_length=1)
+    sha256: str
+    parent: int | None = None
+    """The version that it edits; None for the original."""
+    why: str = ""
+    """What the proposal wants to mend."""
+    measurements: tuple[Measurement, ...] = ()
+    decision: PromptDecision
+    verdict: str = ""
+    """Why it was kept or rejected."""
+
+
+class PromptHistory(Value):
+    """Every version of the prompt, oldest first; the first is the original and never changes."""
+
+    versions: tuple[PromptVersion, ...] = Field(min_length=1)
+
 
 COMPARED = 3
 """Iterations of the edited version that an edit is measured against."""

@@ -1,7 +1,7 @@
 """The values of circular prompting (seed 000), from what a person gives to state.json.
 
-What a thread submits; issues and failures; an iteration; the base context; the versions of the
-prompt; what the run's journal lines carry; and its state.json.
+What a thread submits; issues and failures; an iteration; the base context; what the run's journal
+lines carry; and its state.json.
 """
 
 from datetime import datetime
@@ -265,39 +265,6 @@ class BaseContext(Value):
         if twice:
             raise ValueError(f"the part id {twice[0]!r} is used twice")
         return self
-
-
-PromptDecision = Literal["original", "trial", "kept", "rejected"]
-
-
-class Measurement(Value):
-    """What one iteration with a prompt achieved."""
-
-    iteration: int = Field(ge=1)
-    gain: int = Field(ge=0)
-    tokens: int = Field(ge=0)
-
-
-class PromptVersion(Value):
-    """A wording of the prompt, what it achieved, and what became of it."""
-
-    number: int = Field(ge=1)
-    text: str = Field(min_length=1)
-    sha256: str
-    parent: int | None = None
-    """The version that it edits; None for the original."""
-    why: str = ""
-    """What the proposal wants to mend."""
-    measurements: tuple[Measurement, ...] = ()
-    decision: PromptDecision
-    verdict: str = ""
-    """Why it was kept or rejected."""
-
-
-class PromptHistory(Value):
-    """Every version of the prompt, oldest first; the first is the original and never changes."""
-
-    versions: tuple[PromptVersion, ...] = Field(min_length=1)
 
 
 MESSAGE = "chore: iteration {iteration} of the task (files: {files}, issues resolved: {issues})"

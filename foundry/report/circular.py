@@ -6,9 +6,9 @@ from rich.text import Text
 
 from foundry.circular.history import assignment_of, reverted_of, states_of
 from foundry.circular.metrics import CircularMetrics, counted, final_metrics
-from foundry.circular.prompt_versions import prompts_of
+from foundry.circular.prompt_versions import PromptHistory, prompts_of
 from foundry.circular.report import adaptations, state_of
-from foundry.circular.schema import IterationState, ProgressState, PromptHistory
+from foundry.circular.schema import IterationState, ProgressState
 from foundry.engine.pinned_workflow import kept
 from foundry.errors import ProjectError
 from foundry.report import units

@@ -7,6 +7,7 @@ from foundry.circular.adaptation import setup_of
 from foundry.circular.assignment import assigned
 from foundry.circular.prompt_versions import (
     SPARE,
+    PromptHistory,
     active,
     proposal_of,
     propose,
@@ -14,7 +15,7 @@ from foundry.circular.prompt_versions import (
     unedited,
     with_measurement,
 )
-from foundry.circular.schema import Mark, PromptHistory, Settings
+from foundry.circular.schema import Mark, Settings
 from tests.support.iterations import journal_of, measured, worked
 
 PROMPT = """# Task: remediation
