@@ -33,13 +33,7 @@ from foundry.circular.history import assignment_of, states_of
 from foundry.circular.metrics import PER_TOKENS, gains, overall_progress, work
 from foundry.circular.partitions import alone, done_parts
 from foundry.circular.prompt_versions import Prompts, PromptVersion, prompts_of
-from foundry.circular.schema import (
-    Assignment,
-    BaseContext,
-    IterationState,
-    ModelsBy,
-    Settings,
-)
+from foundry.circular.schema import Assignment, BaseContext, IterationState, ModelsBy, Settings
 from foundry.schema.journal import Entry
 from foundry.schema.workflow import Step
 from foundry.workflow.cursor import Instruction

@@ -311,7 +311,7 @@ def _whole(
 
 _TEST_FILE = re.compile(
     r"(^|/)(tests?|specs?|__tests__|testing|e2e)/|(^|/)(test_|conftest)[^/]*$|"
-    r"[_.-](tests?|spec)\.\w+$|Tests?\.\w+$",
+    r"[_.-](tests?|spec)\.\w+$|Tests?\.\w+$"
 )
 _COMMENT = re.compile(r"^\s*(#(?!\[)|//|/?\*|--)")
 _FUNCTION = re.compile(

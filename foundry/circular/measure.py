@@ -13,22 +13,8 @@ from foundry.circular.diff_stats import summarise
 from foundry.circular.failures import issues_between, read_failures, reported
 from foundry.circular.history import ASSIGNMENT, MARK, last_mark, last_work, mark_of, states_of
 from foundry.circular.metrics import completion, counted, work
-from foundry.circular.schema import (
-    Failure,
-    IterationState,
-    IterationStatus,
-    Mark,
-    Measure,
-    Report,
-)
-from foundry.circular.verdicts import (
-    ErrorType,
-    Settled,
-    Verification,
-    claim_of,
-    error_line,
-    settle,
-)
+from foundry.circular.schema import Failure, IterationState, IterationStatus, Mark, Measure, Report
+from foundry.circular.verdicts import ErrorType, Settled, Verification, claim_of, error_line, settle
 from foundry.engine.step_context import StepContext
 from foundry.engine.step_kind import Acted, Result
 from foundry.engine.steps.checks import checked

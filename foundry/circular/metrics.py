@@ -14,12 +14,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from foundry.circular.schema import (
-    ChangeSummary,
-    Issue,
-    IterationState,
-    IterationStatus,
-)
+from foundry.circular.schema import ChangeSummary, Issue, IterationState, IterationStatus
 from foundry.schema.base import Value
 
 PER_TOKENS = 1_000_000

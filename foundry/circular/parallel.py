@@ -176,11 +176,7 @@ def _end_commands(run: str, ends: Sequence["Future[Performed]"]) -> None:
 
 
 def _ended(
-    partition: Partition,
-    worktree: Aside,
-    ctx: StepContext,
-    share: Share,
-    end: "Future[Performed]",
+    partition: Partition, worktree: Aside, ctx: StepContext, share: Share, end: "Future[Performed]"
 ) -> Thread:
     work, done, cut = "", None, None
     try:
@@ -208,11 +204,7 @@ def _spend(spent: Spent) -> Spend:
 def _context(ctx: StepContext, partition: Partition, worktree: Aside, share: Share) -> StepContext:
     """What one of the conversations has before it."""
     due = ctx.instruction
-    values = {
-        "id": partition.id,
-        "items": list(partition.items),
-        "paths": list(partition.paths),
-    }
+    values = {"id": partition.id, "items": list(partition.items), "paths": list(partition.paths)}
     own = replace(due, id=f"{due.id}/{partition.id}", context={**due.context, PARTITION: values})
     return replace(
         ctx,

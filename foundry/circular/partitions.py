@@ -14,13 +14,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 
 from foundry.circular.history import assignment_of, last_mark, last_work, mark_of
-from foundry.circular.schema import (
-    BaseContext,
-    Mark,
-    Part,
-    PartitionReport,
-    Report,
-)
+from foundry.circular.schema import BaseContext, Mark, Part, PartitionReport, Report
 from foundry.permission.globs import covers
 from foundry.schema.journal import Entry
 

@@ -17,11 +17,7 @@ from pydantic import Field
 from foundry.circular.assignment import fingerprint, tampered
 from foundry.circular.history import assignment_of, mark_of, states_of
 from foundry.circular.metrics import PER_TOKENS, gains, is_measured
-from foundry.circular.schema import (
-    IterationState,
-    Proposal,
-    Report,
-)
+from foundry.circular.schema import IterationState, Proposal, Report
 from foundry.schema.base import Value
 from foundry.schema.journal import Entry
 

@@ -2,13 +2,7 @@
 
 import pytest
 
-from foundry.circular.failures import (
-    NOT_RUN,
-    issues_between,
-    read_failures,
-    reported,
-    steady,
-)
+from foundry.circular.failures import NOT_RUN, issues_between, read_failures, reported, steady
 from foundry.circular.metrics import (
     NEARLY,
     balances,

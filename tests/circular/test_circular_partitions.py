@@ -8,12 +8,7 @@ from hypothesis import strategies as st
 
 from foundry.circular.assignment import Given, assigned
 from foundry.circular.partitions import alone, done_parts, is_about, partitions
-from foundry.circular.schema import (
-    BaseContext,
-    Mark,
-    Part,
-    PartitionReport,
-)
+from foundry.circular.schema import BaseContext, Mark, Part, PartitionReport
 from foundry.schema.journal import Entry
 from tests.support.iterations import journal_of, measured, worked
 
