@@ -13,7 +13,10 @@ DEFAULT_MODEL = "claude-sonnet-5-5"
 
 
 def home() -> Path:
-    """The user's own folder: runs, patterns. `FOUNDRY_HOME` overrides `~/.foundry`."""
+    """The user's own folder: runs, patterns. `FOUNDRY_HOME` overrides `~/.foundry`.
+
+    Raises ProjectError where there is no home folder.
+    """
     override = os.environ.get("FOUNDRY_HOME")
     try:
         return Path(override).expanduser().resolve() if override else Path.home() / ".foundry"
@@ -53,7 +56,10 @@ def install_command(extra: str = "") -> str:
 
 
 def resources(name: str) -> Path:
-    """A shipped folder (`prompts`, `patterns`): inside the wheel, or beside the package."""
+    """A shipped folder (`prompts`, `patterns`): inside the wheel, or beside the package.
+
+    Raises ProjectError where an installation lacks it.
+    """
     package = Path(__file__).parent
     for candidate in (package / "_resources" / name, package.parent / name):
         if candidate.is_dir():

@@ -52,7 +52,7 @@ def go_on(
 
 
 def demo(folder: Path, given: Mapping[str, Any]) -> int:
-    """A build against the shipped rehearsal."""
+    """A build against the shipped rehearsal; raises InputError for a folder that is not empty."""
     if folder.is_dir() and any(folder.iterdir()):
         raise InputError(
             f"{folder} is not empty",

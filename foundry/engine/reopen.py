@@ -39,7 +39,8 @@ def reopen(
 ) -> Found:
     """Bring a run on disk to a state from which it can go on.
 
-    `change` adjusts the kept options, knowing the run's workflow.
+    `change` adjusts the kept options, knowing the run's workflow. Raises ProjectError where this
+    home does not know the run, JournalError where journal and repository don't hang together.
     """
     run = run_at(project.root)
     if reaped := reap_orphans(runs.running_command(run)):

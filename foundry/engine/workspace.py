@@ -137,7 +137,7 @@ def prepare(
 
 
 def find(folder: Path) -> Project:
-    """The project of the newest run in or beside a folder."""
+    """The project of the newest run in or beside a folder; raises ProjectError without one."""
     folder = folder.expanduser().resolve()
     if not folder.is_dir():
         raise ProjectError(f"there is no folder {folder}", hint="Name the folder of a build")

@@ -162,7 +162,10 @@ class Query(GitCommand):
         return tuple(self.run("log", *form, f"--grep={message}", *revisions).split())
 
     def grep(self, pattern: str, path: str, *, regex: bool, ignore_case: bool) -> list[str]:
-        """Lines `path:line:text` that match, in tracked and untracked text files."""
+        """Lines `path:line:text` that match, in tracked and untracked text files.
+
+        Raises ProjectError for a pattern that is no valid expression.
+        """
         options = ["--untracked", "-n", "-I", "--no-color", "-E" if regex else "-F"]
         if ignore_case:
             options.append("-i")
