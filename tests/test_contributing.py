@@ -6,6 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from foundry.engine.pinned_workflow import choose
+from foundry.store.artifacts import read_notes
+from foundry.store.project import CONTEXT, NOTES, WORKFLOWS, Project
 from tests.test_layers import FLOORS, PACKAGE, ROOT
 
 GUIDE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
@@ -45,3 +48,12 @@ def test_rooms_stand_in_the_order_of_the_floors() -> None:
     assert floors == sorted(floors)
     rooms = {path.parent.name for path in PACKAGE.glob("*/__init__.py")}
     assert set(drawn) == rooms
+
+
+def test_the_project_describes_itself() -> None:
+    """CONTEXT.md being current is CI's to check: it changes with every commit."""
+    own = Project(ROOT)
+    assert own.artifact(CONTEXT).read_text().startswith("# Project: nightfoundry")
+    assert len(read_notes(own)) == len(own.artifact(NOTES).read_text().splitlines())
+    for document in (own.folder / WORKFLOWS).glob("*.yaml"):
+        assert choose(str(document)).workflow.steps

@@ -26,7 +26,10 @@ SESSION_NOTES = "session-notes.md"
 EDITABLE = (TASKS, CHECKS)
 """JSON artifacts that a person may edit while a run is paused."""
 
-KEPT_BETWEEN_RUNS = (CONTEXT, NOTES, SESSION_NOTES, "history", LOCAL, ".gitignore")
+WORKFLOWS = "workflows"
+"""The folder in it for workflows of the project's own."""
+
+KEPT_BETWEEN_RUNS = (CONTEXT, NOTES, SESSION_NOTES, WORKFLOWS, "history", LOCAL, ".gitignore")
 """What a new run leaves where it is; the rest goes to history/<run>/."""
 
 
