@@ -87,11 +87,10 @@ def test_summaries_that_stand_in_the_opening_are_not_told_again(stage):
     held.told = "[ctx_1_0] An earlier step."
     brief = held._brief
 
-    def with_memory(reflection):
-        made = brief(reflection)
+    def with_memory(*given):
+        made = brief(*given)
         told = {**made.opening[-1], "text": f"# Step: it\n{held.told}"}
-        return type(made)(made.id, made.step, made.system, (made.opening[0], told), made.tools,
-                          made.reflection, made.workspace, made.memory)  # fmt: skip
+        return replace(made, opening=(made.opening[0], told))
 
     held._brief = with_memory
     held.hold()
@@ -188,7 +187,7 @@ def test_the_budget_of_the_conversation_holds_for_rounds(stage, allowed, asked, 
 def test_a_server_that_fails_in_a_round_ends_it_as_one_that_fails_in_a_turn(stage, keeps):
     held = stage([turn(fault=faults.status(503, times=-1))] * 3)  # as often as it is asked
     brief = held._brief
-    held._brief = lambda reflection: replace(brief(reflection), keeps=keeps)
+    held._brief = lambda *given: replace(brief(*given), keeps=keeps)
     if keeps:
         outcome = held.hold()
         assert (outcome.reason, outcome.failure.message) == ("unavailable", outcome.detail)
