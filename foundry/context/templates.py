@@ -35,7 +35,8 @@ def render(
     """The template's text as blocks, one per part between cache marks.
 
     `folder` is where the workflow's own templates are. Models among the values become plain data:
-    a template gets no methods to call. Raises WorkflowError.
+    a template gets no methods to call. Raises WorkflowError when the template is missing, is no
+    template, or fails on these values.
     """
     from jinja2 import TemplateError
 
@@ -44,7 +45,7 @@ def render(
         text = _environment(folder).get_template(template).render(data)
     except (TemplateError, ArithmeticError, LookupError, TypeError, ValueError) as error:
         raise WorkflowError(
-            f"the prompt template {template} failed: {_words(error)}",
+            f"the prompt template {template} failed: {_message(error)}",
             hint="Mend the template; then `foundry resume`" if folder else "",
         ) from error
     parts = [part.strip() for part in text.split(f"\n{CACHE_MARK}\n", MOST_MARKS)]
@@ -157,5 +158,5 @@ def _written(path: Path) -> int:
     return path.stat().st_mtime_ns if path.is_file() else 0
 
 
-def _words(error: Exception) -> str:
+def _message(error: Exception) -> str:
     return str(error).rstrip(".") or type(error).__name__

@@ -8,13 +8,13 @@ do); nothing is written there. The way from it to the weights, a module each:
 1. `cases`: commits become questions. What is asked is the commit's message, right are the source
    files that it changed, and it is asked in the state before the commit.
 2. `snapshot`: that state, index and history included, from git's objects, without a checkout.
-3. `samples`: what every signal says of every candidate. This takes nearly all of the time, and is
-   kept until the cases or the code of the signals change.
-4. `softmax`: weights under which the right files are the likeliest, by Newton's method.
-5. `validation`: the same, leaving whole repositories out, so that every case is ranked by weights
-   that never saw its repository; from these rankings comes the `calibration` of the scores.
-6. `table`: how good these rankings are. Compare this, not the fit on all cases, with other ideas.
-7. `weights`: the fit on all cases as the file that retrieval reads.
+3. `samples`: what every feature says of every candidate. This takes nearly all of the time, and is
+   kept until the cases or the code of the features change.
+4. `model`: weights under which the right files are the likeliest, and the calibration of the
+   scores; the same for the cross-validation, where every case is ranked by weights that never saw
+   its repository.
+5. `table`: how good these rankings are. Compare this, not the fit on all cases, with other ideas;
+   `--ablate` adds what each feature is worth: the table without it.
 
 Repositories that are kept aside for a final figure don't belong in the folder.
 """

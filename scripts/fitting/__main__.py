@@ -8,14 +8,12 @@ from pathlib import Path
 
 import numpy as np
 
-from foundry.context.retrieval import cache
+from foundry.context.retrieval.cache import folder
 from foundry.context.retrieval.ranker import WEIGHTS
 from scripts.benchmarks.retrieval import SURE
-from scripts.fitting import calibration, table, weights
+from scripts.fitting import model, table
 from scripts.fitting.cases import Case, load, make, save
 from scripts.fitting.samples import Samples, joined, samples
-from scripts.fitting.softmax import design, fit
-from scripts.fitting.validation import cross_validated
 
 
 def _options() -> argparse.Namespace:
@@ -46,9 +44,9 @@ def _options() -> argparse.Namespace:
     parser.add_argument(
         "--work",
         type=Path,
-        default=cache.folder().with_name("fitting"),
+        default=folder().with_name("fitting"),
         metavar="FOLDER",
-        help="where cases and signals are kept between runs",
+        help="where cases and features are kept between runs",
     )
     parser.add_argument(
         "--ridge",
@@ -67,6 +65,11 @@ def _options() -> argparse.Namespace:
         type=float,
         default=SURE,
         help=f"the score from which the first file is sure (default: {SURE})",
+    )
+    parser.add_argument(
+        "--ablate",
+        action="store_true",
+        help="also cross-validate without each of the features",
     )
     parser.add_argument("--jobs", type=int, default=2, help="processes (default: 2)")
     return parser.parse_args()  # fmt: skip
@@ -122,28 +125,31 @@ def _cases(
 
 def _fit(whole: Samples, options: argparse.Namespace) -> None:
     whole = whole.only(whole.sizes > 0)
-    columns = design(whole)
-    points = cross_validated(whole, options.ridge, options.folds)
-    odds = calibration.odds(points, whole)
-    slope, shift = calibration.fit(odds, whole)
-    present, (old_slope, old_shift) = weights.load(WEIGHTS, whole)
-    old = columns @ present
-    old_chances = calibration.apply(calibration.odds(old, whole), old_slope, old_shift)
-    chances = calibration.apply(odds, slope, shift)
-    rough = whole.shares[:, list(whole.signals).index("rough")].astype(float)
+    points = model.cross_validated(whole, options.ridge, options.folds)
+    odds = model.odds(points, whole)
+    calibration = model.calibrate(odds, whole)
+    chances = model.chances(odds, *calibration)
+    present, its_calibration = model.load(WEIGHTS, whole)
+    old = model.design(whole) @ present
+    old_chances = model.chances(model.odds(old, whole), *its_calibration)
+
+    def show(name: str, of: Samples, points: model.Floats, chances: model.Floats) -> None:
+        print(table.line(name, of, points, chances, options.threshold), flush=True)
 
     print(table.HEAD)
-    rows = [("the rough order", rough, 0 * rough), ("present weights (may know them)", old,
-            old_chances), ("cross-validated", points, chances)]  # fmt: skip
-    for name, of_row, sure in rows:
-        print(table.line(name, whole, of_row, sure, options.threshold))
+    show("present weights (may know them)", whole, old, old_chances)
+    show("cross-validated", whole, points, chances)
     for origin in _origins(whole):
         own = whole.origin == origin
-        of_rows = np.repeat(own, whole.sizes)
-        print(table.line(f"cross-validated, {origin}", whole.only(own), points[of_rows],
-                         chances[of_rows], options.threshold))  # fmt: skip
+        rows = np.repeat(own, whole.sizes)
+        show(f"cross-validated, {origin}", whole.only(own), points[rows], chances[rows])
+    for name in whole.features.tolist() if options.ablate else ():
+        less = whole.without(name)
+        points = model.cross_validated(less, options.ridge, options.folds)
+        odds = model.odds(points, less)
+        show(f"without {name}", less, points, model.chances(odds, *model.calibrate(odds, less)))
     print(table.LEGEND.format(threshold=options.threshold))
-    text = weights.as_json(whole, fit(whole, options.ridge), (slope, shift))
+    text = model.as_json(whole, model.fit(whole, options.ridge), calibration)
     options.out.write_text(text, encoding="utf-8")
     print(f"weights: {options.out}", file=sys.stderr)
 

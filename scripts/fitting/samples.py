@@ -1,9 +1,9 @@
-"""What every signal says of every candidate of every case: computed once, kept until it changes."""
+"""What every feature says of every candidate of every case: computed once, kept till it changes."""
 
 import hashlib
 import tempfile
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 
 import numpy as np
@@ -22,21 +22,21 @@ CODE = (
     *(_PACKAGE / "ranking.py", _PACKAGE / "tokenize.py", _PACKAGE / "store/git/read.py"),
     *(_HERE / "samples.py", _HERE / "snapshot.py"),
 )
-"""What the signals come from."""
+"""What the features come from."""
 
 
 @dataclass(frozen=True)
 class Samples:
     """Candidates as rows, those of one case together and in their rough order.
 
-    By row: `shares`, `amounts` and `traits`, a column for each of `signals` (its share of its best,
-    and the logarithm of its value, see retrieval/model.py) and of `trait_names`; `right`;
+    By row: `shares`, `amounts` and `traits`, a column for each of `features` (the share of its best
+    value, and the logarithm of the value, see retrieval/ranker.py) and of `trait_names`; `right`;
     `counted`, whether the evaluation looks at the file at all. By case: `sizes` in rows, `length`
     of the query, `gold`, the number of right files whether they are candidates or not, `repo`,
     `origin`, and `unnamed`.
     """
 
-    signals: NDArray[np.str_]
+    features: NDArray[np.str_]
     trait_names: NDArray[np.str_]
     shares: NDArray[np.float32]
     amounts: NDArray[np.float32]
@@ -62,14 +62,20 @@ class Samples:
         by_case = ("sizes", "length", "gold", "repo", "origin", "unnamed")
         of_rows = {name: getattr(self, name)[rows] for name in by_row}
         of_cases = {name: getattr(self, name)[cases] for name in by_case}
-        return Samples(self.signals, self.trait_names, **of_rows, **of_cases)
+        return Samples(self.features, self.trait_names, **of_rows, **of_cases)
+
+    def without(self, feature: str) -> "Samples":
+        """The same without one feature."""
+        others = self.features != feature
+        return replace(self, features=self.features[others], shares=self.shares[:, others],
+                       amounts=self.amounts[:, others])  # fmt: skip
 
 
 def joined(parts: Sequence[Samples]) -> Samples:
     """The cases of all parts."""
     names = [field.name for field in fields(Samples)][2:]
     together = {name: np.concatenate([getattr(p, name) for p in parts]) for name in names}
-    return Samples(parts[0].signals, parts[0].trait_names, **together)
+    return Samples(parts[0].features, parts[0].trait_names, **together)
 
 
 def samples(repository: Path, cases: Sequence[Case], kept: Path) -> Samples:
@@ -89,7 +95,7 @@ def samples(repository: Path, cases: Sequence[Case], kept: Path) -> Samples:
 
 
 def _digest(cases: Sequence[Case]) -> str:
-    """Names what the samples depend on: the cases, and the code that computes the signals."""
+    """Names what the samples depend on: the cases, and the code that computes the features."""
     digest = hashlib.blake2b(repr([asdict(case) for case in cases]).encode(), digest_size=12)
     for file in CODE:
         digest.update(file.read_bytes())
@@ -114,7 +120,7 @@ def _of_case(case: Case, snapshot: Snapshot) -> Samples:
     return Samples(
         np.array(list(found)),
         np.array(names),
-        _table([shares(found[signal], source, source) for signal in found], source),
+        _table([shares(found[feature], source, source) for feature in found], source),
         np.log1p(_table([[of.get(n, 0.0) for n in source] for of in found.values()], source)),
         _table([[each[name] for each in own] for name in names], source),
         np.array([path in case.gold for path in paths], bool),

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from scripts.fitting.model import Floats
 from scripts.fitting.samples import Samples
-from scripts.fitting.softmax import Floats
 
 HEAD = (
     f"{'':34} {'cases':>6} {'P@1':>6} {'hit@5':>6} {'hit@10':>6} {'R@10':>6} {'unnamed':>8}"

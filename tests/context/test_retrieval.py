@@ -1,4 +1,4 @@
-"""`foundry context find` as a process, in real repositories."""
+"""What is found in real repositories, and `foundry context find` as a process."""
 
 import json
 import os
@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+
+from foundry.context.retrieval.ranker import find
 
 PARSER = '''
 class ConfigParser:
@@ -58,17 +60,19 @@ class Project:
             stderr=subprocess.PIPE,
         )
 
-    def find(self, task: str, *options: str) -> list[str]:
-        """The paths found, best first; also checks that the process ended well and quietly."""
+    def find(self, task: str) -> list[str]:
+        """The paths found, best first."""
+        return list(self.scores(task))
+
+    def scores(self, task: str) -> dict[str, float]:
+        return {found.path: found.score for found in find(self.root, task)}
+
+    def printed(self, task: str, *options: str) -> list[str]:
+        """What the command prints; also checks that the process ended well and quietly."""
         process = self.start(*options)
         out, errors = process.communicate(task.encode())
         assert (process.returncode, errors) == (0, b"")
-        return [line.partition("\t")[0] for line in out.decode().splitlines()]
-
-    def scores(self, task: str) -> dict[str, float]:
-        out, _ = self.start().communicate(task.encode())
-        rows = (line.split("\t") for line in out.decode().splitlines())
-        return {path: float(score) for path, score in rows}
+        return out.decode().splitlines()
 
 
 @pytest.fixture(autouse=True)
@@ -96,21 +100,21 @@ def test_words_symbols_and_paths_find_their_files(shop: Project) -> None:
 
 
 def test_lines_are_path_tab_score_and_json_says_the_same(shop: Project) -> None:
-    out, _ = shop.start().communicate(b"mail a reminder")
-    rows = [line.split("\t") for line in out.decode().splitlines()]
+    rows = [line.split("\t") for line in shop.printed("mail a reminder")]
     scores = [float(score) for _, score in rows]
     assert len(rows) > 1
+    assert {path: float(score) for path, score in rows} == shop.scores("mail a reminder")
     assert scores == sorted(scores, reverse=True)
     assert all(0 <= score <= 1 for score in scores)
-    out, _ = shop.start("--json").communicate(b"mail a reminder")
-    said = [json.loads(line) for line in out.decode().splitlines()]
+    said = [json.loads(line) for line in shop.printed("mail a reminder", "--json")]
     assert [(each["path"], each["score"]) for each in said] == [(p, float(s)) for p, s in rows]
-    assert len(shop.find("mail a reminder", "--limit", "1")) == 1
-    sure = shop.find("mail a reminder", "--min-score", str(scores[0]))
-    assert sure == [path for path, score in rows if float(score) >= scores[0]]
+    assert len(shop.printed("mail a reminder", "--limit", "1")) == 1
+    sure = shop.printed("mail a reminder", "--min-score", str(scores[0]))
+    assert sure == ["\t".join(row) for row in rows if float(row[1]) >= scores[0]]
+    assert shop.printed("\0\1 \x1b[31m ¿?") == []
 
 
-@pytest.mark.parametrize("task", ["", "  \n", "zzyzx qwertzu", "the of and", "\0\1 \x1b[31m ¿?"])
+@pytest.mark.parametrize("task", ["", "  \n", "zzyzx qwertzu", "the of and"])
 def test_it_abstains_when_nothing_speaks_for_any_file(shop: Project, task: str) -> None:
     assert shop.find(task) == []
 
@@ -226,7 +230,7 @@ def _damages(whole: bytes) -> Mapping[str, bytes]:
         "cut short": whole[:middle],
         "a flipped byte": whole[:middle] + bytes([whole[middle] ^ 1]) + whole[middle + 1 :],
         "something else": b"hello\n" * 100,
-        "another version": whole.replace(b"retrieval 1", b"retrieval 0", 1),
+        "another version": whole.replace(b"retrieval 2", b"retrieval 0", 1),
     }
 
 
@@ -273,7 +277,7 @@ def test_a_project_with_a_package_named_foundry_is_read_and_never_run(tmp_path: 
         project.write(f"foundry/{path}.py", trap)
     for number in range(600):
         project.write(f"unit{number}.py", f"def handle_case_{number}(): ...\n")
-    assert project.find("handle_case_17")[0] == "unit17.py"
+    assert project.printed("handle_case_17")[0].startswith("unit17.py\t")
     assert not (tmp_path / "sprung").exists()
 
 

@@ -97,13 +97,13 @@ def test_commits_that_ask_or_answer_nothing_are_left_out(
 
 
 def test_cases_are_spread_over_the_history_and_the_same_each_time(repository: Path) -> None:
-    for number in range(40):
-        name = f"app/{TOPICS[number % 20]}.py"
+    for number in range(20):
+        name = f"app/{TOPICS[number]}.py"
         _commit(repository, f"Let visitors see result {number}", {name: f"# {number}\n"})
     cases = make(repository, 4)
     numbers = [int(case.query.split()[-1]) for case in cases]
-    # the 38 newest of 41 commits in four parts, one case from each
-    assert [int((39 - number) / 9.5) for number in numbers] == [0, 1, 2, 3]
+    # the 19 newest of 21 commits in four parts, one case from each
+    assert [int((19 - number) / 4.75) for number in numbers] == [0, 1, 2, 3]
     assert make(repository, 4) == cases
 
 
@@ -147,22 +147,22 @@ def test_an_object_that_is_missing_is_a_file_that_is_missing(repository: Path) -
 
 def test_the_fit_weighs_as_the_model_does(repository: Path, tmp_path: Path) -> None:
     pytest.importorskip("numpy", reason="only the extra `fit` has it")
-    from scripts.fitting import calibration, samples, softmax, weights
+    from scripts.fitting import model, samples
 
     _commit(repository, "Say thanks", {"app/mailer.py": "# thanks\n", "README.md": "Thanks\n"})
     head = _commit(repository, "Count visitors", {"app/session.py": "# thanks to visitors\n"})
     asked = "Mail thanks to each of the visitors who have a cookie"
     case = Case(repository.name, head, head, asked, ["app/mailer.py"])
     found = samples.samples(repository, [case], tmp_path / "kept")
-    present, (slope, shift) = weights.load(WEIGHTS, found)
-    odds = calibration.odds(softmax.design(found) @ present, found)
-    chances = calibration.apply(odds, slope, shift)
+    present, (slope, shift) = model.load(WEIGHTS, found)
+    odds = model.odds(model.design(found) @ present, found)
+    chances = model.chances(odds, slope, shift)
 
     with Blobs(repository) as blobs:
         snapshot = Snapshots(repository, tmp_path).at(head, blobs)
     query = parse(case.query)
-    order, signals = collect(snapshot.index, query, lambda path: (repository / path).read_text())
-    ranked = dict(rank(snapshot.index, query, order, signals))
+    order, features = collect(snapshot.index, query, lambda path: (repository / path).read_text())
+    ranked = dict(rank(snapshot.index, query, order, features))
     expected = [ranked[number] for number in sources(snapshot.index, order)]
     assert len(set(expected)) > 2
     assert chances.tolist() == pytest.approx(expected, rel=1e-4)
@@ -171,13 +171,13 @@ def test_the_fit_weighs_as_the_model_does(repository: Path, tmp_path: Path) -> N
 def test_weights_fit_and_are_those_that_the_model_reads(tmp_path: Path) -> None:
     pytest.importorskip("numpy", reason="only the extra `fit` has it")
     folder, work, out = tmp_path / "all", tmp_path / "work", tmp_path / "weights.json"
-    for name in ("one", "two", "three"):
+    for name in ("one", "two"):
         root = _repository(folder / name)
-        for number, topic in enumerate(TOPICS[:12]):
+        for number, topic in enumerate(TOPICS[:8]):
             text = f"Let visitors see what run_{topic} does, number {number}"
             _commit(root, text, {f"app/{topic}.py": f"# {number}\n"})
     command = [sys.executable, "-m", "scripts.fitting", str(folder), "--per-repository", "6",
-               "--work", str(work), "--out", str(out), "--folds", "3"]  # fmt: skip
+               "--work", str(work), "--out", str(out), "--folds", "2", "--ablate"]  # fmt: skip
 
     def run() -> list[str]:
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path[1:]])}
@@ -186,14 +186,16 @@ def test_weights_fit_and_are_those_that_the_model_reads(tmp_path: Path) -> None:
 
     table = run()
     validated = next(line for line in table if line.startswith("cross-validated"))
-    assert validated.split()[1:3] == ["18", "100.0"]
+    assert validated.split()[1:3] == ["12", "100.0"]
     fitted = json.loads(out.read_text())
+    without = [line.split()[1] for line in table if line.startswith("without ")]
+    assert without == list(fitted["features"])
     present = json.loads((ROOT / "foundry/context/retrieval/weights.json").read_text())
     assert {name: list(part) for name, part in fitted.items() if name != "calibration"} == {
         name: list(part) for name, part in present.items() if name != "calibration"
     }
-    assert sum(fitted["signals"]["defines_names"]) > 0
+    assert sum(fitted["features"]["definition"]) > 0
     kept = {file: file.stat().st_mtime_ns for file in work.glob("samples/*/*.npz")}
-    assert len(kept) == 3
+    assert len(kept) == 2
     assert run() == table
     assert {file: file.stat().st_mtime_ns for file in work.glob("samples/*/*.npz")} == kept

@@ -13,9 +13,14 @@ from pathlib import Path
 from typing import Literal
 
 from foundry.context.overview.sections import BUDGET, sections, tokens
-from foundry.context.overview.survey import Survey, survey
+from foundry.context.overview.survey import survey
 from foundry.files import atomic_write, read_bounded
 from foundry.store.project import CONTEXT, FOLDER, Project
+
+FRAME = 200
+"""Tokens that the title and the record of what was written take."""
+MOST_READ = 1_000_000
+"""Bytes."""
 
 _HEADING = re.compile(r"^## +(.+?)\s*$", re.M)
 _RECORD = re.compile(r"\n*<!-- foundry: made from (\w+);((?: [^=;]+=\w+;)*) -->\n*\Z")
@@ -74,16 +79,6 @@ def without_record(text: str) -> str:
     return _RECORD.sub("", text).strip()
 
 
-def _hash(text: str) -> str:
-    return sha256(text.strip().encode()).hexdigest()[:12]
-
-
-FRAME = 200
-"""Tokens that the title and the record of what was written take."""
-MOST_READ = 1_000_000
-"""Bytes."""
-
-
 @dataclass(frozen=True, slots=True)
 class Refreshed:
     """What became of CONTEXT.md: its size, and the sections that are a person's."""
@@ -112,11 +107,17 @@ def refresh(root: Path) -> Refreshed | None:
 
 
 def renewed(root: Path) -> str | None:
-    """CONTEXT.md as it would be written now; None for a folder without anything to tell of."""
+    """CONTEXT.md as it would be written now; None for a folder without anything to tell of.
+
+    It takes no more than BUDGET tokens with what a person wrote in it, however long that is.
+    """
     found, text = survey(root), read(root)
     if not (found.sources or found.others):
         return None
-    return _made(found, parse(text) if text else None)
+    old = parse(text) if text else Document(f"# Project: {found.name}", {})
+    kept = "\n\n".join(f"## {name}\n\n{old.sections[name]}" for name in old.persons)
+    left = max(0, BUDGET - FRAME - tokens(kept) - tokens(old.title))
+    return updated(old, sections(found, left), found.fingerprint)
 
 
 def is_stale(root: Path) -> bool:
@@ -130,9 +131,5 @@ def read(root: Path) -> str:
     return read_bounded(Path(FOLDER, CONTEXT), MOST_READ, root=root) or ""
 
 
-def _made(found: Survey, old: Document | None) -> str:
-    """The document, no more than BUDGET with a person's part, however long that is."""
-    kept = "\n\n".join(f"## {name}\n\n{old.sections[name]}" for name in old.persons) if old else ""
-    old = old or Document(f"# Project: {found.name}", {})
-    room = max(0, BUDGET - FRAME - tokens(kept) - tokens(old.title))
-    return updated(old, sections(found, room), found.fingerprint)
+def _hash(text: str) -> str:
+    return sha256(text.strip().encode()).hexdigest()[:12]

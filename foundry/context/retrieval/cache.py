@@ -72,7 +72,7 @@ def _facts(root: Path, now: dict[str, Stamp]) -> dict[str, Facts]:
     return {name: same[name] for name in now}
 
 
-VERSION = 1
+VERSION = 2
 """Of everything that is stored; raise it when the meaning of any of it changes."""
 _MAGIC = f"foundry retrieval {VERSION} {sys.implementation.cache_tag} {sys.byteorder}\n".encode()
 _DIGEST = 16

@@ -8,6 +8,7 @@ from foundry.context.retrieval.files import read
 from foundry.context.retrieval.languages import pattern
 from foundry.context.retrieval.query import parse
 from foundry.context.retrieval.ranker import Found, find
+from foundry.model.tokens import estimate
 from foundry.tokenize import IDENTIFIER, terms
 
 FILES = 8
@@ -37,7 +38,7 @@ def excerpts(root: Path, text: str, budget_tokens: int) -> str:
     """Regions of the files that matter for a text: Markdown, one heading for each file.
 
     Whole lines with their numbers, definitions first; at most `budget_tokens` as
-    `conversation/tokens.py` estimates them. Empty when nothing matters or nothing fits.
+    `model/tokens.py` estimates them. Empty when nothing matters or nothing fits.
     """
     files = find(root, text, FILES)
     least = LEAST_SHARE * files[0].score if files else 0.0
@@ -76,8 +77,6 @@ def _affordable(
 
 
 def _tokens(text: str) -> int:
-    from foundry.model.tokens import estimate
-
     return estimate([{"type": "text", "text": text}])
 
 
@@ -106,27 +105,29 @@ def _regions(
     candidates = []
     if lines and len(lines) <= TINY:
         candidates.append(Region(number, 0, len(lines), 1e-6))
-    for place, line in enumerate(lines):
+    for position, line in enumerate(lines):
         found = _found(line, weights)
         if not found or len(line) > LONGEST_LINE:
             continue
         worth = sum(weights[term] for term in found)
         starts = bool(form and form.match(line))
-        begin, end = (place, place + BODY) if starts else (place - BEFORE, place + AFTER)
-        begin, end = _within(lines, place, max(0, begin), min(len(lines), end))
+        begin, end = (
+            (position, position + BODY) if starts else (position - BEFORE, position + AFTER)
+        )
+        begin, end = _within(lines, position, max(0, begin), min(len(lines), end))
         near = {t for other in lines[begin:end] for t in _found(other, weights)}
         worth += 0.5 * sum(weights[term] for term in near - found)
         candidates.append(Region(number, begin, end, worth * (1.5 if starts else 1.0)))
     yield from _apart(candidates, file.score)
 
 
-def _within(lines: Sequence[str], place: int, begin: int, end: int) -> tuple[int, int]:
+def _within(lines: Sequence[str], position: int, begin: int, end: int) -> tuple[int, int]:
     """Narrow a region around a line so that it holds no line that is data."""
     for other in range(begin, end):
         if len(lines[other]) > LONGEST_LINE:
-            if other < place:
+            if other < position:
                 begin = other + 1
-            elif other > place:
+            elif other > position:
                 return begin, other
     return begin, end
 
@@ -155,10 +156,10 @@ def _rendered(
             continue
         parts.append(f"## {each.path}")
         last = -1
-        for place in chosen:
-            if place != last + 1:
+        for position in chosen:
+            if position != last + 1:
                 parts.append("    …")
-            parts.append(f"{place + 1:5} {lines[number][place].rstrip()}")
-            last = place
+            parts.append(f"{position + 1:5} {lines[number][position].rstrip()}")
+            last = position
         parts.append("")
     return "\n".join(parts)

@@ -1,118 +1,87 @@
-"""Every signal of every file for one query, side by side, by the names that weights.json has."""
+"""How much each file has to do with a query, feature by feature, by the names in weights.json.
+
+Nineteen are what was left of fifty-one when those went, one after the other, without which a fit
+loses the least (cross-validated by repository; scripts/fit-retrieval).
+"""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+import posixpath
+from collections.abc import Callable, Iterable, Mapping
+from itertools import pairwise
 
-from foundry.context.retrieval import history_features as history_signals
-from foundry.context.retrieval import index_features as index_signals
 from foundry.context.retrieval.files import Kind, suffix
-from foundry.context.retrieval.index import Index, Scores, bm25, rarity
-from foundry.context.retrieval.passages import Passages
+from foundry.context.retrieval.index import Index, Postings, Scores, bm25, postings, rarity
 from foundry.context.retrieval.query import Query
+from foundry.tokenize import IDENTIFIER, parts, stem, terms
 
 READ = 30
-READ_ASIDE = 5
-"""So many source files and others are opened for their passages. On 1,284 commits of 32
-repositories P@1 was 64.9% with 15 source files, 65.1% with 30, 65.4% with twice that; R@10 was
-88.1, 88.6 and 88.5%."""
+READ_OTHERS = 5
+"""So many source files and others are opened for what follows one another in them, or is quoted."""
 DEFINING = 80
 """So many files have their definitions looked at one by one."""
-EVIDENCE = ("content", "path", "told", "exact_path")
-"""What the text itself says; files that merely changed lately or lie near are no answer. Of 8,253
-files that 4,828 commits changed it loses 51, which is 0.2 points of hit@5 and of R@10."""
-FOREMOST, LEADING = 5, 40
-"""So many files are asked what changes along with them, and what they import or are imported by."""
+FOREMOST = 5
+"""So many files are asked what changes along with them."""
+SIMILAR = 60
+"""So many of the earlier commits with the most similar messages have a say."""
+HALF = 80
+"""Identifiers in half a passage; passages overlap by half."""
+EVIDENCE = ("content", "path", "votes", "written_path")
+"""What the text itself says; files that merely changed lately or lie near are no answer."""
+ROUGH = {"content": 1.0, "subject": 0.7, "path": 0.7, "written_path": 2.0, "identifiers": 0.7,
+         "scope": 0.4, "votes": 0.7, "votes_subject": 0.5, "changed60": 0.25}  # fmt: skip
+"""What a first ranking is made of, for what needs to know which files lead."""
 Read = Callable[[str], str]
 """The text of a file by its path; empty when it can't be read."""
+Pair = tuple[str, str]
+Hits = list[tuple[int, list[str]]]
+"""The positions of the identifiers that have terms of the query, with these terms."""
 
 
 def collect(index: Index, query: Query, read: Read) -> tuple[list[int], dict[str, Scores]]:
-    """The files that there is evidence for in a rough order; each signal's values by file.
+    """The files that there is evidence for in a rough order; each feature's values by file.
 
     Missing values are zero.
     """
-    found = _from_index(index, query) | _from_history(index, query)
-    rough = _rough(found)
+    total = len(index.paths)
+    found = {
+        "content": bm25(index.content, query.terms, index.lengths, k=1.2, b=0.75),
+        "subject": bm25(index.content, query.subject, index.lengths, k=1.2, b=0.3),
+        "coverage": coverage(index, query),
+        "path": in_path(index, query),
+        "written_path": written_path(index, query),
+        "identifiers": identifiers(index.content, query.names, total),
+        "scope": in_scope(index, query.scope),
+        "votes": votes(index, query.terms, half_life=150),
+        "votes_subject": votes(index, query.subject),
+        **{f"changed{half_life}": decayed(index, half_life) for half_life in (2, 20, 60, 1000)},
+    }
+    found["rough"] = rough = _rough(found)
     order = sorted(rough, key=lambda number: (-rough[number], number))
-    found |= _from_neighbours(index, rough, order)
     source = [number for number in order if index.kinds[number] == Kind.SOURCE]
     others = [number for number in order if index.kinds[number] != Kind.SOURCE]
-    weights, subject = _weights(index, query)
-    opened = source[:READ] + others[:READ_ASIDE]
-    found |= _from_passages(query, {n: read(index.paths[n]) for n in opened}, weights, subject)
-    found["best_definition"] = index_signals.best_definition(index, weights, order[:DEFINING])
-    found["best_definition_subject"] = index_signals.best_definition(
-        index, subject, order[:DEFINING]
-    )
-    found["rough"] = rough
+    texts = {n: read(index.paths[n]) for n in source[:READ] + others[:READ_OTHERS]}
+    rare = rarity(index.content, query.terms, total)
+    found["together"] = together(index, {number: rough[number] for number in order[:FOREMOST]})
+    subject = {term: rare[term] * worth for term, worth in query.subject.items() if term in rare}
+    found["definition"] = best_definition(index, subject, order[:DEFINING])
+    weights = {term: query.terms[term] * worth for term, worth in rare.items()}
+    found["passage"], found["phrases"] = in_texts(texts, weights, query.pairs)
+    found["quoted"] = quoted(texts, query)
     return [n for n in order if any(found[name].get(n) for name in EVIDENCE)], found
 
 
-def _from_index(index: Index, query: Query) -> dict[str, Scores]:
-    total = len(index.paths)
-    content = bm25(index.content, query.terms, index.lengths, k=1.2, b=0.3)
-    defined_lengths = [50] * total
-    path, name = index_signals.in_path(index, query.terms)
-    path_subject, name_subject = index_signals.in_path(index, query.subject)
-    exact, bare = index_signals.named(index, query)
+def traits(index: Index, number: int) -> dict[str, float]:
+    """What a file is like, whatever the query."""
+    path = index.paths[number]
     return {
-        "content": content,
-        "content_flat": bm25(index.content, query.terms, index.lengths, k=1.2, b=0.75),
-        "subject": bm25(index.content, query.subject, index.lengths, k=1.2, b=0.3),
-        "coverage": index_signals.coverage(index, query.terms),
-        "coverage_subject": index_signals.coverage(index, query.subject),
-        "path": path,
-        "name": name,
-        "path_subject": path_subject,
-        "name_subject": name_subject,
-        "exact_path": exact,
-        "bare_name": bare,
-        "defined": bm25(index.defined, query.terms, defined_lengths, k=1.2, b=0.0),
-        "defined_subject": bm25(index.defined, query.subject, defined_lengths, k=1.2, b=0.0),
-        "names": index_signals.exact_names(index.content, query.names, total),
-        "defines_names": index_signals.exact_names(index.defined, query.names, total),
-        "compound": index_signals.exact_names(index.content, query.compounds, total),
-        "defines_compound": index_signals.exact_names(index.defined, query.compounds, total),
-        "names_path": index_signals.exact_names(index.named, query.names | query.compounds, total),
-        "scope_folder": index_signals.in_folder(index, query.scope),
-        "tested": index_signals.tested_by(index, content),
+        "depth": float(path.count("/")),
+        "script": float(suffix(path) in ("sh", "bash", "zsh", "sql", "proto", "ps1")),
     }
 
 
-def _from_history(index: Index, query: Query) -> dict[str, Scores]:
-    similar = history_signals.similar_commits(index, query.terms)
-    voted, best = history_signals.votes(index, similar)
-    subject_votes, _ = history_signals.votes(
-        index, history_signals.similar_commits(index, query.subject)
-    )
-    recent, _ = history_signals.votes(index, similar, 150)
-    fresh8 = history_signals.decayed(index, 8)
-    return {
-        "votes_recent": recent,
-        "fresh2": history_signals.decayed(index, 2),
-        "fresh20": history_signals.decayed(index, 20),
-        "folder_fresh": history_signals.folder_news(index, fresh8),
-        "votes": voted,
-        "best_vote": best,
-        "votes_subject": subject_votes,
-        "told": history_signals.told(index, query.terms),
-        "told_subject": history_signals.told(index, query.subject),
-        "scope": history_signals.in_scope(index, query),
-        "fresh8": fresh8,
-        "fresh60": history_signals.decayed(index, 60),
-        "often": history_signals.decayed(index, 1000),
-        "age": history_signals.age(index),
-    }
-
-
-def _rough(found: dict[str, Scores]) -> Scores:
-    """A first ranking, for what needs to know which files lead."""
+def _rough(found: Mapping[str, Scores]) -> Scores:
     total: Scores = {}
-    for name, weight in (
-        ("content", 1.0), ("subject", 0.7), ("path", 0.5), ("name_subject", 0.5),
-        ("defined", 0.5), ("votes", 0.8), ("told", 0.8), ("exact_path", 2.0), ("bare_name", 0.3),
-        ("defines_names", 0.7), ("scope", 0.4), ("fresh60", 0.25),
-    ):  # fmt: skip
+    for name, weight in ROUGH.items():
         top = max(found[name].values(), default=0.0)
         if top > 0:
             for number, score in found[name].items():
@@ -120,49 +89,185 @@ def _rough(found: dict[str, Scores]) -> Scores:
     return total
 
 
-def _from_neighbours(index: Index, rough: Scores, order: Sequence[int]) -> dict[str, Scores]:
-    """What the leading files say of those that they have to do with."""
-    leading = {number: rough[number] for number in order[:LEADING]}
-    return {
-        "together": history_signals.together(index, {n: rough[n] for n in order[:FOREMOST]}),
-        "imports": index_signals.spread(leading, index.imported),
-        "importers": index_signals.spread(leading, index.importers),
-        "mates": index_signals.folder_mates(index, rough),
-    }
-
-
-def _weights(index: Index, query: Query) -> tuple[dict[str, float], dict[str, float]]:
-    """What the terms of the text and of its first line weigh, rarity included."""
+def coverage(index: Index, query: Query) -> Scores:
+    """The share of the query's rarity that a file has, in content or path."""
     rare = rarity(index.content, query.terms, len(index.paths))
-    return (
-        {term: query.terms[term] * worth for term, worth in rare.items()},
-        {term: rare[term] * worth for term, worth in query.subject.items() if term in rare},
-    )
+    whole = sum(rare.values()) or 1.0
+    scores: Scores = {}
+    for term, worth in rare.items():
+        having = {n for n, _ in postings(index.content, term)}
+        having.update(n for n, _ in postings(index.named, term))
+        for number in having:
+            scores[number] = scores.get(number, 0.0) + worth / whole
+    return scores
 
 
-def _from_passages(
-    query: Query,
-    texts: Mapping[int, str],
-    weights: Mapping[str, float],
-    subject: Mapping[str, float],
-) -> dict[str, Scores]:
-    passages = Passages(weights, subject, query.pairs, query.subject_pairs)
-    scored = {number: passages.score(text) for number, text in texts.items()}
-    return {
-        "passage": {number: each.best for number, each in scored.items()},
-        "passage2": {number: each.next_best for number, each in scored.items()},
-        "meeting": {number: each.meeting for number, each in scored.items()},
-        "passage_subject": {number: each.best_subject for number, each in scored.items()},
-        "meeting_subject": {number: each.meeting_subject for number, each in scored.items()},
-        "phrases": {number: each.phrases for number, each in scored.items()},
-        "phrase": {number: each.phrase for number, each in scored.items()},
-        "phrases_subject": {number: each.phrases_subject for number, each in scored.items()},
-        "phrase_subject": {number: each.phrase_subject for number, each in scored.items()},
-        "quoted": _quoted(query, texts),
-    }
+def in_path(index: Index, query: Query) -> Scores:
+    """The rarity of the query's terms in the path."""
+    found: Scores = {}
+    for term, worth in rarity(index.named, query.terms, len(index.paths)).items():
+        for number, _ in postings(index.named, term):
+            found[number] = found.get(number, 0.0) + worth * min(2.0, query.terms[term])
+    return found
 
 
-def _quoted(query: Query, texts: Mapping[int, str]) -> Scores:
+def written_path(index: Index, query: Query) -> Scores:
+    """Files whose path or file name the text writes out."""
+    found: Scores = {}
+    for number, path in enumerate(index.paths):
+        low = path.lower()
+        if low in query.paths:
+            found[number] = 2.0
+        elif posixpath.basename(low) in query.paths or any(
+            "/" in each and low.endswith("/" + each) for each in query.paths
+        ):
+            found[number] = 1.0
+    return found
+
+
+def identifiers(packed: Postings, names: Iterable[str], total: int) -> Scores:
+    """Files that contain these identifiers."""
+    scores: Scores = {}
+    for term, worth in rarity(packed, sorted(names), total).items():
+        for number, times in postings(packed, term):
+            scores[number] = scores.get(number, 0.0) + worth * (1 + math.log(times))
+    return scores
+
+
+def in_scope(index: Index, scope: str) -> Scores:
+    """Files with the words of a scope in their folders, and more so in their own name."""
+    words = {stem(part) for part in parts(scope)}
+    if not words:
+        return {}
+    found: Scores = {}
+    for number, path in enumerate(index.paths):
+        folder, _, name = path.rpartition("/")
+        share = len(words & {stem(p) for p in parts(folder)}) / len(words)
+        own = {stem(p) for p in parts(name.partition(".")[0])}
+        share += 0.7 * len(words & own) / len(words | own)
+        if share:
+            found[number] = share
+    return found
+
+
+def best_definition(
+    index: Index, weights: Mapping[str, float], candidates: Iterable[int]
+) -> Scores:
+    """The most that a query's terms make of one name that a file defines."""
+    memo: dict[str, float] = {}
+    found: Scores = {}
+    for number in candidates:
+        best = 0.0
+        for name in index.names[number]:
+            worth = memo.get(name)
+            if worth is None:
+                own = dict.fromkeys(terms(name))
+                known = [weights[term] for term in own if term in weights]
+                words = sum(1 for term in own if term[0] != "=") or 1
+                worth = sum(known) * (len(known) / words) ** 0.5 if known else 0.0
+                memo[name] = worth
+            best = max(best, worth)
+        if best:
+            found[number] = best
+    return found
+
+
+def votes(index: Index, asked: Mapping[str, float], half_life: float = math.inf) -> Scores:
+    """What the earlier commits with messages most like the query say of the files they changed.
+
+    A commit counts half as much for every `half_life` commits since.
+    """
+    scores = bm25(index.messages, asked, index.message_lengths, k=1.2, b=0.4)
+    similar = sorted(scores.items(), key=lambda each: (-each[1], each[0]))[:SIMILAR]
+    found: Scores = {}
+    for commit, score in similar:
+        files = index.changed[commit]
+        share = (score / similar[0][1]) ** 2 * score / math.sqrt(len(files))
+        for number in files:
+            found[number] = found.get(number, 0.0) + share * 0.5 ** (commit / half_life)
+    return found
+
+
+def decayed(index: Index, half_life: float) -> Scores:
+    """How often a file changed, a commit counting half as much for every `half_life` since."""
+    found: Scores = {}
+    for age, files in enumerate(index.changed):
+        gain = 0.5 ** (age / half_life)
+        if gain < 0.001:
+            break
+        for number in files:
+            found[number] = found.get(number, 0.0) + gain / len(files) ** 0.5
+    return found
+
+
+def together(index: Index, leaders: Scores) -> Scores:
+    """How often a file changed along with the files that lead so far."""
+    count = dict.fromkeys(leaders, 0.0)
+    beside: dict[int, Scores] = {number: {} for number in leaders}
+    for files in index.changed:
+        if len(files) > 15:
+            continue
+        for number in files:
+            if number in beside:
+                count[number] += 1
+                mine = beside[number]
+                for other in files:
+                    if other != number:
+                        mine[other] = mine.get(other, 0.0) + 1 / (len(files) - 1) ** 0.5
+    found: Scores = {}
+    for number, others in beside.items():
+        for other, times in others.items():
+            gain = leaders[number] * times / (count[number] + 2)
+            found[other] = found.get(other, 0.0) + gain
+    return found
+
+
+def in_texts(
+    texts: Mapping[int, str], weights: Mapping[str, float], pairs: Iterable[Pair]
+) -> tuple[Scores, Scores]:
+    """(the best passage of each file, what those of these pairs weigh that follow one another)."""
+    known = {(a, b): weights[a] + weights[b] for a, b in pairs if a in weights and b in weights}
+    asked: dict[str, list[str]] = {}  # which of the query's terms an identifier has
+    best: Scores = {}
+    phrases: Scores = {}
+    for number, text in texts.items():
+        hits = []
+        for position, name in enumerate(IDENTIFIER.findall(text)):
+            if (own := asked.get(name)) is None:
+                own = asked[name] = [term for term in terms(name) if term in weights]
+            if own:
+                hits.append((position, own))
+        if hits:
+            best[number] = _best_passage(hits, weights)
+            phrases[number] = _phrases(hits, known)
+    return best, phrases
+
+
+def _best_passage(hits: Hits, weights: Mapping[str, float]) -> float:
+    """The most that the terms of one passage weigh, a term that is repeated a little more."""
+    bags: dict[int, dict[str, int]] = {}
+    for position, own in hits:
+        slot = position // HALF
+        for bag in (bags.setdefault(slot - 1, {}), bags.setdefault(slot, {})):
+            for term in own:
+                bag[term] = bag.get(term, 0) + 1
+    return max(sum(weights[t] * n / (n + 0.6) for t, n in bag.items()) for bag in bags.values())
+
+
+def _phrases(hits: Hits, known: Mapping[Pair, float]) -> float:
+    """The weight of the pairs whose terms follow one another, in a name or from one to the next."""
+    times: dict[Pair, int] = {}
+    last_position, last = -9, ""
+    for position, own in hits:
+        words = [term for term in own if term[0] != "="]
+        for pair in pairwise([last, *words] if position == last_position + 1 else words):
+            if pair in known:
+                times[pair] = times.get(pair, 0) + 1
+        last_position, last = position, words[-1] if words else ""
+    return sum(known[pair] * n / (n + 1) for pair, n in times.items())
+
+
+def quoted(texts: Mapping[int, str], query: Query) -> Scores:
     """Files that have what the text quotes, counting the more the fewer of them there are."""
     found: Scores = {}
     for quotation in sorted(query.quoted):
@@ -170,19 +275,3 @@ def _quoted(query: Query, texts: Mapping[int, str]) -> Scores:
         for number in having:
             found[number] = found.get(number, 0.0) + 1 / len(having) ** 0.7
     return found
-
-
-def traits(index: Index, number: int) -> dict[str, float]:
-    """What a file is like, whatever the query."""
-    path = index.paths[number]
-    name = path.rpartition("/")[2].partition(".")[0].lower()
-    return {
-        "length": math.log1p(index.lengths[number]),
-        "depth": float(path.count("/")),
-        "fan_in": math.log1p(len(index.importers[number])),
-        "fan_out": math.log1p(len(index.imported[number])),
-        "entry": float(name in ("main", "__main__", "cli", "app", "server")),
-        "index": float(name in ("index", "mod", "__init__", "lib")),
-        "types": float(name in ("types", "type", "constants", "errors", "version", "interfaces")),
-        "script": float(suffix(path) in ("sh", "bash", "zsh", "sql", "proto", "ps1")),
-    }

@@ -37,7 +37,7 @@ _TEST = re.compile(
     r"|(^|/)(test_[^/]*|conftest)\.py$|[._-](test|spec|tests)\.\w+$|(^|/)tests?\.rs$|_tests?\.\w+$",
     re.IGNORECASE,
 )
-_ASIDE = re.compile(
+_AUXILIARY = re.compile(
     r"(^|/)(docs?|examples?|samples?|\.github|migrations|vendor(ed)?|third[_-]party|node_modules"
     r"|dist|build|__generated__|generated)/",
     re.IGNORECASE,
@@ -56,7 +56,7 @@ class Kind(IntEnum):
     SETTINGS = 1
     PROSE = 2
     TEST = 3
-    ASIDE = 4
+    AUXILIARY = 4
     GENERATED = 5
 
 
@@ -74,7 +74,7 @@ def kind(path: str) -> Kind | None:
     if ending in SOURCE:
         if _TEST.search(path):
             return Kind.TEST
-        return Kind.ASIDE if _ASIDE.search(path) else Kind.SOURCE
+        return Kind.AUXILIARY if _AUXILIARY.search(path) else Kind.SOURCE
     if ending in PROSE:
         return Kind.PROSE
     return Kind.SETTINGS if ending in SETTINGS or ending in BARE else None

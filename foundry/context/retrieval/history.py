@@ -13,28 +13,13 @@ LONGEST_MESSAGE = 2000
 MOST_FILES = 40
 """A commit that touches more files than this is a sweep and says nothing of any of them."""
 _TRAILER = re.compile(r"^[A-Z][\w-]+-by: .*$", re.MULTILINE)
-_TYPES = frozenset(
-    """feat fix docs doc chore refactor test tests style perf build ci revert wip bug bugfix
-    feature add change update merge release deps security improve note""".split()  # noqa: SIM905
-)
-_SCOPE = re.compile(r"^\W*(?:\w+\(([^)\n]{1,40})\)|([\w./-]{2,40}))!?: ")
 
 
 class Commit(NamedTuple):
-    """One earlier change: its terms by how often, the scope in its subject, and its files."""
+    """One earlier change: its terms by how often, and its files."""
 
     terms: dict[str, int]
-    scope: str
     files: list[int]
-
-
-def scope_of(message: str) -> str:
-    """The scope that a subject names, as in `fix(parser): …` or `parser: …`; may be empty."""
-    match = _SCOPE.match(message)
-    if not match:
-        return ""
-    scope = (match[1] or match[2]).lower()
-    return "" if scope in _TYPES else scope
 
 
 def message_terms(message: str) -> dict[str, int]:
@@ -58,14 +43,14 @@ def read_log(log: str, numbers: Mapping[str, int]) -> list[Commit]:
             if name in numbers:
                 files.append(numbers[name])
         if files and len(changes) <= MOST_FILES:
-            commits.append(Commit(message_terms(message), scope_of(message), files))
+            commits.append(Commit(message_terms(message), files))
     return commits
 
 
 def unfinished(listed: str, numbers: Mapping[str, int]) -> list[Commit]:
     """The work that no commit has yet, as the newest of them; it has no message."""
     files = [numbers[name] for name in listed.split("\0") if name in numbers]
-    return [Commit({}, "", files)] if 0 < len(files) <= MOST_FILES else []
+    return [Commit({}, files)] if 0 < len(files) <= MOST_FILES else []
 
 
 def _entries(log: str) -> Iterator[tuple[str, list[tuple[str, str, str]]]]:

@@ -27,15 +27,13 @@ class Index(NamedTuple):
     content: Postings
     named: Postings
     """Terms of the paths."""
-    defined: Postings
     names: list[list[str]]
     """The names that each file defines, each once."""
     importers: list[list[int]]
-    imported: list[list[int]]
+    """The files that import each file."""
     messages: Postings
     """Terms of the commits."""
     message_lengths: list[int]
-    scopes: list[str]
     changed: list[list[int]]
     """The files of each commit, newest first."""
 
@@ -45,9 +43,7 @@ def build(facts: Mapping[str, Facts], commits: Iterable[Commit]) -> Index:
     paths = list(facts)
     numbers = {path: number for number, path in enumerate(paths)}
     importers: list[list[int]] = [[] for _ in paths]
-    imported: list[list[int]] = [[] for _ in paths]
     for a, b in edges({path: each.imported for path, each in facts.items()}):
-        imported[numbers[a]].append(numbers[b])
         importers[numbers[b]].append(numbers[a])
     history = list(commits)
     return Index(
@@ -56,13 +52,10 @@ def build(facts: Mapping[str, Facts], commits: Iterable[Commit]) -> Index:
         [each.length for each in facts.values()],
         _inverted(each.terms for each in facts.values()),
         _inverted(count_terms(path) for path in paths),
-        _inverted(count_terms("\n".join(each.defined)) for each in facts.values()),
         [list(dict.fromkeys(each.defined)) for each in facts.values()],
         importers,
-        imported,
         _inverted(commit.terms for commit in history),
         [sum(commit.terms.values()) for commit in history],
-        [commit.scope for commit in history],
         [commit.files for commit in history],
     )
 

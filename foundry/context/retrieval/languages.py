@@ -140,13 +140,15 @@ def edges(files: Mapping[str, Sequence[str]]) -> list[tuple[str, str]]:
     folders = _go_folders(files)
     found: set[tuple[str, str]] = set()
     for path, names in files.items():
-        family = _family(path)
+        language = _language(path)
         for name in names:
-            found.update((path, other) for other in _resolve(path, name, family, by_name, folders))
+            found.update(
+                (path, other) for other in _resolve(path, name, language, by_name, folders)
+            )
     return sorted((a, b) for a, b in found if a != b)
 
 
-def _family(path: str) -> str:
+def _language(path: str) -> str:
     ending = suffix(path)
     return "script" if ending in _SCRIPTS else "py" if ending == "pyi" else ending
 
@@ -162,7 +164,7 @@ def _module(path: str) -> str:
 def _by_name(paths: Iterable[str]) -> dict[tuple[str, str], list[str]]:
     found: dict[tuple[str, str], list[str]] = {}
     for path in paths:
-        found.setdefault((_family(path), posixpath.basename(_module(path))), []).append(path)
+        found.setdefault((_language(path), posixpath.basename(_module(path))), []).append(path)
     return found
 
 
@@ -178,11 +180,11 @@ def _go_folders(paths: Iterable[str]) -> dict[str, list[str]]:
 def _resolve(
     path: str,
     name: str,
-    family: str,
+    language: str,
     by_name: Mapping[tuple[str, str], Sequence[str]],
     folders: Mapping[str, Sequence[str]],
 ) -> list[str]:
-    if family == "go":
+    if language == "go":
         near = folders.get(posixpath.basename(name), ())
         ours = [each for each in near if name.endswith("/" + posixpath.dirname(each))]
         return ours if len(ours) <= 4 * MOST else []
@@ -190,10 +192,10 @@ def _resolve(
     if relative:
         name = posixpath.normpath(posixpath.join(posixpath.dirname(path), name))
     name = name.lstrip("@~/") if not relative else name
-    near = by_name.get((family, posixpath.basename(name)), ())
+    near = by_name.get((language, posixpath.basename(name)), ())
     if relative:
         ours = [each for each in near if _module(each) == name]
-        if family == "rs" and not ours:  # `mod x;` in a.rs means a/x.rs
+        if language == "rs" and not ours:  # `mod x;` in a.rs means a/x.rs
             inner = posixpath.join(_module(path), posixpath.basename(name))
             ours = [each for each in near if _module(each) == inner]
         return ours

@@ -4,7 +4,6 @@ import re
 from itertools import pairwise
 from typing import NamedTuple
 
-from foundry.context.retrieval.history import scope_of
 from foundry.tokenize import (
     IDENTIFIER,
     count_terms,
@@ -14,6 +13,11 @@ from foundry.tokenize import (
     terms,
 )
 
+_TYPES = frozenset(
+    """feat fix docs doc chore refactor test tests style perf build ci revert wip bug bugfix
+    feature add change update merge release deps security improve note""".split()  # noqa: SIM905
+)
+_SCOPE = re.compile(r"^\W*(?:\w+\(([^)\n]{1,40})\)|([\w./-]{2,40}))!?: ")
 _LINK = re.compile(r"https?://\S+")
 _PATH = re.compile(r"[\w@.-]*[\w@-](?:/[\w@.-]+)+|\b[\w-]+(?:\.[\w-]+)*\.[a-zA-Z]\w{0,7}\b")
 _TICKED = re.compile(r"`([^`\n]{2,80})`")
@@ -54,12 +58,10 @@ class Query(NamedTuple):
     subject: dict[str, float]
     """Terms of the first line alone."""
     names: frozenset[str]
-    """Identifiers that are written out, folded (`=parserequest`), and words in backticks."""
-    compounds: frozenset[str]
-    """Neighbouring words written as one identifier, as `=backlogplan` for `backlog plan`."""
+    """Identifiers that are written out, folded (`=parserequest`), words in backticks, and
+    neighbouring words written as one identifier, as `=backlogplan` for `backlog plan`."""
     pairs: frozenset[tuple[str, str]]
     """Terms that follow one another, stop words left out."""
-    subject_pairs: frozenset[tuple[str, str]]
     quoted: frozenset[str]
     """What stands in backticks or quotes, and options such as `--dry-run`: found literally."""
     paths: frozenset[str]
@@ -77,23 +79,28 @@ _SPOKEN = {
 }
 
 
+def scope_of(message: str) -> str:
+    """The scope that a subject names, as in `fix(parser): …` or `parser: …`; may be empty."""
+    match = _SCOPE.match(message)
+    if not match:
+        return ""
+    scope = (match[1] or match[2]).lower()
+    return "" if scope in _TYPES else scope
+
+
 def parse(text: str) -> Query:
     """Read a task's text."""
     text = _LINK.sub(" ", text[:LONGEST]).strip()
     subject = text.partition("\n")[0]
     first = {term: _plain_weight(term) for term in count_terms(subject)}
-    weights = {
-        term: times**0.5 * _plain_weight(term) * (2 if term in first else 1)
-        for term, times in count_terms(text).items()
-    }
-    names = _names(text)
     return Query(
-        weights,
+        {
+            term: times**0.5 * _plain_weight(term) * (2 if term in first else 1)
+            for term, times in count_terms(text).items()
+        },
         first,
-        names,
-        frozenset(_compounds(text)) - names,
+        _names(text) | _compounds(text),
         _pairs(text),
-        _pairs(subject),
         frozenset(next(filter(None, each)) for each in _QUOTED.findall(text)),
         frozenset(path.lower().removeprefix("./") for path in _PATH.findall(text)),
         scope_of(subject),

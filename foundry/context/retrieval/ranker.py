@@ -1,9 +1,9 @@
 """The files of a project that matter for a task: a linear model whose weights are data.
 
-Each signal counts as a share of its best value among the candidates, so that weights hold in any
-repository; by the root of that share, which tells a little from nothing; by the share again for
-every bit of the query's length, since what decides for three words does not for a page; and by the
-logarithm of its value as it is, since the best of nothing much is not much.
+Each feature counts by its share of the best value among the candidates, so that weights hold in any
+repository: by the root of that share, which tells a little from nothing, and by the share for every
+bit of the query's length, since what decides for three words does not for a page. And it counts by
+the logarithm of its value as it is, since the best of nothing much is not much.
 `weights.json` is fitted by `scripts/fit-retrieval` on commits of other projects.
 """
 
@@ -33,16 +33,23 @@ def find(root: Path, text: str, limit: int = 10) -> tuple[Found, ...]:
     if not query.terms:
         return ()
     index = current_index(root)
-    order, signals = collect(index, query, lambda path: read(root, path).decode("utf-8", "replace"))
-    ranked = rank(index, query, order, signals)
+    order, features = collect(
+        index, query, lambda path: read(root, path).decode("utf-8", "replace")
+    )
+    ranked = rank(index, query, order, features)
     return tuple(Found(index.paths[number], round(score, 3)) for number, score in ranked[:limit])
 
 
 WEIGHTS = Path(__file__).with_name("weights.json")
 CANDIDATES = 150
 """So many source files compete, and as many others after them."""
-_SPOKEN = {Kind.TEST: "test", Kind.PROSE: "doc", Kind.ASIDE: "example", Kind.SETTINGS: "settings"}
-_ASIDE, _SPOKEN_OF = 0.3, 0.8
+_SPOKEN = {
+    Kind.TEST: "test",
+    Kind.PROSE: "doc",
+    Kind.AUXILIARY: "example",
+    Kind.SETTINGS: "settings",
+}
+_UNASKED, _SPOKEN_OF = 0.3, 0.8
 """What the score of a file that is not source counts, and what when the text speaks of such."""
 _NAMED = 3.0
 """Points of a file that is not source, but whose path the text writes out."""
@@ -51,17 +58,17 @@ _LEAST = 1e-9
 
 
 def rank(
-    index: Index, query: Query, order: Sequence[int], signals: Mapping[str, Scores]
+    index: Index, query: Query, order: Sequence[int], features: Mapping[str, Scores]
 ) -> list[tuple[int, float]]:
     """The candidates, best first, with the probability that each is one that matters."""
     model = json.loads(WEIGHTS.read_text())
     source = sources(index, order)
     others = [n for n in order if index.kinds[n] != Kind.SOURCE][:CANDIDATES]
-    points = _points(index, query, model, source, [*source, *others], signals)
-    named = [n for n in others if signals["exact_path"].get(n)]
+    points = _points(index, query, model, source, [*source, *others], features)
+    named = [n for n in others if features["written_path"].get(n)]
     chances = _chances(model, points, [*source, *named] or others)
     for number in others:
-        chances[number] *= _standing(index, query, number, signals)
+        chances[number] *= _standing(index, query, number, features)
     return sorted(chances.items(), key=lambda each: (-each[1], index.paths[each[0]]))
 
 
@@ -71,7 +78,7 @@ def sources(index: Index, order: Iterable[int]) -> list[int]:
 
 
 def shares(values: Scores, source: Sequence[int], candidates: Sequence[int]) -> list[float]:
-    """A signal of each candidate as a share of its best among the sources, or else among all."""
+    """A feature of each candidate as a share of its best among the sources, or else among all."""
     top = max((values.get(number, 0.0) for number in source), default=0.0)
     top = top or max((values.get(number, 0.0) for number in candidates), default=0.0)
     if top <= 0:
@@ -95,22 +102,22 @@ def _points(
     model: Mapping[str, Any],
     source: Sequence[int],
     candidates: Sequence[int],
-    signals: Mapping[str, Scores],
+    features: Mapping[str, Scores],
 ) -> Scores:
     points = dict.fromkeys(candidates, 0.0)
     long = length(query)
-    for name, (plain, root, longer, amount) in model["signals"].items():
-        values = signals[name]
+    for name, (root, longer, amount) in model["features"].items():
+        values = features[name]
         of_candidates = shares(values, source, candidates)
         for number, share in zip(candidates, of_candidates, strict=True):
             if share:
-                points[number] += (plain + longer * long) * share + root * math.sqrt(share)
+                points[number] += root * math.sqrt(share) + longer * long * share
                 points[number] += amount * math.log1p(values[number])
     for number in candidates:
         own = traits(index, number)
         points[number] += sum(weight * own[name] for name, weight in model["traits"].items())
         if index.kinds[number] != Kind.SOURCE:
-            points[number] += _NAMED * signals["exact_path"].get(number, 0.0)
+            points[number] += _NAMED * features["written_path"].get(number, 0.0)
     return points
 
 
@@ -126,8 +133,8 @@ def _chances(model: Mapping[str, Any], points: Scores, leaders: Sequence[int]) -
     return found
 
 
-def _standing(index: Index, query: Query, number: int, signals: Mapping[str, Scores]) -> float:
-    if signals["exact_path"].get(number):
+def _standing(index: Index, query: Query, number: int, features: Mapping[str, Scores]) -> float:
+    if features["written_path"].get(number):
         return 1.0
     about = _SPOKEN.get(Kind(index.kinds[number]))
-    return _SPOKEN_OF if about in query.speaks_of else _ASIDE
+    return _SPOKEN_OF if about in query.speaks_of else _UNASKED
