@@ -187,7 +187,7 @@ def one_step(arguments: Sequence[str]) -> int:
             os._exit(ONE_STEP)
         return self.stop(ended)
 
-    Runner.run = advance_once  # type: ignore[method-assign]
+    Runner.work = advance_once  # type: ignore[method-assign]
     return run(list(arguments))
 
 
