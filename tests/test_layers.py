@@ -1,4 +1,4 @@
-"""Imports go down only, rooms within rooms and in-function imports included (DESIGN: Rooms)."""
+"""Imports go down only, rooms within rooms and in-function imports included."""
 
 import ast
 from collections.abc import Iterator
@@ -8,7 +8,7 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "foundry"
 FLOORS = [
-    {"cli", "fleet"},
+    {"cli"},
     {"mcp"},
     {"report"},
     {"circular"},
@@ -28,7 +28,7 @@ FLOOR = {room: number for number, rooms in enumerate(FLOORS) for room in rooms}
 OWNERS = {"anthropic": "model/anthropic.py", "git": "store/git/command.py"}
 """The one file that may import a heavy library."""
 
-NEVER = {"mcp": {"fleet", "conversation", "tools", "sandbox", "model"}}
+NEVER = {"mcp": {"conversation", "tools", "sandbox", "model"}}
 """Rooms below that a room has no business in: who serves builds does not run them."""
 
 ENTRANCE = "__main__"

@@ -31,7 +31,7 @@ from foundry.circular.verdicts import error_line, error_of
 from foundry.conversation.brief import Outcome
 from foundry.engine import gates
 from foundry.engine.step_context import StepContext
-from foundry.engine.step_kind import Evidence, Performed, Result, StepAction, StepKind
+from foundry.engine.step_kind import GateResult, Performed, Result, StepAction, StepKind
 from foundry.schema.events import IterationEnded
 from foundry.schema.journal import StepRecord
 
@@ -52,18 +52,18 @@ SAID = 2_000
 """Characters of a thread's last words that the journal keeps."""
 
 
-def _work_gate(ctx: StepContext, done: Submission) -> Evidence:
+def _work_gate(ctx: StepContext, done: Submission) -> GateResult:
     """The verdict agrees with itself, and what was changed can be committed."""
     problems = _contradictions(done)
-    return Evidence(problems) if problems else gates.committable(ctx)
+    return GateResult(problems) if problems else gates.committable(ctx)
 
 
-def _work_result(ctx: StepContext, done: Submission, evidence: Evidence) -> Result:
+def _work_result(ctx: StepContext, done: Submission, evidence: GateResult) -> Result:
     """The commit of an iteration whose thread submitted."""
     return _iteration(ctx, _submitted(ctx, "work", done), evidence)
 
 
-def _work_cut_short(ctx: StepContext, outcome: Outcome) -> tuple[Result, Evidence] | None:
+def _work_cut_short(ctx: StepContext, outcome: Outcome) -> tuple[Result, GateResult] | None:
     """The commit of an iteration that ended at its threshold, at a limit, or without a word."""
     report = _unsubmitted(ctx, "work", outcome)
     if report is None:
@@ -79,28 +79,28 @@ def _side_by_side(ctx: StepContext) -> Performed | None:
         return None
     outcome, report = joined
     if report is None:
-        return Performed(outcome, Evidence())
+        return Performed(outcome, GateResult())
     evidence = gates.committable(ctx)
     return Performed(outcome, evidence, (_iteration(ctx, report, evidence), evidence))
 
 
-def _doubt_gate(_ctx: StepContext, done: Submission) -> Evidence:
+def _doubt_gate(_ctx: StepContext, done: Submission) -> GateResult:
     """The verdict agrees with itself; a doubt changes nothing."""
-    return Evidence(_contradictions(done))
+    return GateResult(_contradictions(done))
 
 
-def _doubt_result(ctx: StepContext, done: Submission, _evidence: Evidence) -> Result:
+def _doubt_result(ctx: StepContext, done: Submission, _evidence: GateResult) -> Result:
     """Whether the claim withstood this thread."""
     return _doubted(ctx, _submitted(ctx, "doubt", done))
 
 
-def _doubt_cut_short(ctx: StepContext, outcome: Outcome) -> tuple[Result, Evidence] | None:
+def _doubt_cut_short(ctx: StepContext, outcome: Outcome) -> tuple[Result, GateResult] | None:
     """A doubt that came to no verdict: the claim is not confirmed. One that the run itself cut off,
     for want of money, time or a server, is held again."""
     if outcome.reason in ("budget", "deadline", "unavailable"):
         return None
     report = _unsubmitted(ctx, "doubt", outcome)
-    return None if report is None else (_doubted(ctx, report), Evidence())
+    return None if report is None else (_doubted(ctx, report), GateResult())
 
 
 def _contradictions(done: Submission) -> tuple[str, ...]:
@@ -157,7 +157,7 @@ def _setup_fields(ctx: StepContext, kind: str) -> dict[str, Any]:
     return {**fields, **version, "reasons": setup.reasons}
 
 
-def _iteration(ctx: StepContext, report: Report, evidence: Evidence) -> Result:
+def _iteration(ctx: StepContext, report: Report, evidence: GateResult) -> Result:
     """The commit of an iteration, with its report."""
     number = ctx.iteration
     template = (ctx.context.get(ASSIGNMENT) or {}).get("message", MESSAGE)

@@ -1,4 +1,4 @@
-"""What a conversation starts from, and what remains of it."""
+"""What a conversation starts from, what it may use, and what remains of it."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -7,14 +7,13 @@ from typing import Literal
 
 from pydantic import BaseModel
 
-from foundry.conversation.budget import Allowance
 from foundry.errors import ModelUnavailable
 from foundry.model.base import Model
 from foundry.schema.events import Observer
 from foundry.schema.journal import Spend
 from foundry.schema.memory import Draft
 from foundry.schema.messages import Block, Message, Usage
-from foundry.schema.workflow import Reflection
+from foundry.schema.workflow import Budget, Reflection
 from foundry.tools.base import Toolset
 
 Reason = Literal[
@@ -34,6 +33,51 @@ def nothing() -> str:
 
 
 UNTHINKING = Reflection(mode="off")
+
+
+Over = Literal["deadline", "turns", "minutes"]
+
+SMALLEST_REPLY = 1_024
+"""Tokens. A reply that may not even be this long is not worth asking for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Allowance:
+    """What is left for one conversation. `deadline` is on the clock that `now` tells."""
+
+    budget: Budget
+    usd_left: Callable[[], float]
+    deadline: float
+    now: Callable[[], float]
+
+    def ended(self, turns: int, started: float) -> Over | None:
+        """Why no further call may be made, if that is so.
+
+        `deadline` ends the run's invocation; `turns` and `minutes` end this conversation.
+        """
+        now = self.now()
+        if now >= self.deadline:
+            return "deadline"
+        if turns >= self.budget.turns:
+            return "turns"
+        if now - started >= self.budget.minutes * 60:
+            return "minutes"
+        return None
+
+
+def affordable_output(
+    cost: Callable[[Usage], float | None], prompt_tokens: int, usd_left: float, wanted: int
+) -> int:
+    """The longest reply that the money left can pay for, at most `wanted`; 0 when it is too short.
+
+    The prompt is counted uncached, so that the limit holds even when the cache misses.
+    """
+    prompt = cost(Usage(input_tokens=prompt_tokens))
+    per_million = cost(Usage(output_tokens=1_000_000))
+    if prompt is None or not per_million:
+        return wanted
+    tokens = int((usd_left - prompt) / per_million * 1_000_000)
+    return 0 if tokens < min(SMALLEST_REPLY, wanted) else min(tokens, wanted)
 
 
 @dataclass(frozen=True, slots=True)

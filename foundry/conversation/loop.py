@@ -13,8 +13,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel
 
-from foundry.conversation.brief import Brief, Outcome, TurnDone
-from foundry.conversation.budget import affordable_output
+from foundry.conversation.brief import Brief, Outcome, TurnDone, affordable_output
 from foundry.conversation.calls import Calls
 from foundry.conversation.compaction.summary import Writer, known, model_writer
 from foundry.conversation.context_meter import ContextMeter

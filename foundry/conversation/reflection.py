@@ -10,8 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from foundry.context.templates import MOST_MARKS, as_data, render
-from foundry.conversation.brief import Brief
-from foundry.conversation.budget import SMALLEST_REPLY, affordable_output
+from foundry.conversation.brief import SMALLEST_REPLY, Brief, affordable_output
 from foundry.conversation.calls import Calls
 from foundry.conversation.compaction.key_facts import one_line
 from foundry.conversation.messages import marked

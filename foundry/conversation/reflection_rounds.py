@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from pydantic import ValidationError
 
-from foundry.conversation.budget import SMALLEST_REPLY
+from foundry.conversation.brief import SMALLEST_REPLY
 from foundry.schema.messages import Reply, ToolCall
 from foundry.schema.workflow import Reflection
 from foundry.tools import think

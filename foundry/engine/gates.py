@@ -5,17 +5,17 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from foundry.engine.step_context import StepContext, own_files
-from foundry.engine.step_kind import Evidence
+from foundry.engine.step_kind import GateResult
 from foundry.schema.command import CheckResult, result_of
 
 VERIFY_SECONDS = 900
 SHOWN_OUTPUT = 3_000
 
 
-def committable(ctx: StepContext) -> Evidence:
+def committable(ctx: StepContext) -> GateResult:
     """What was changed can be committed; that nothing was is no problem."""
     problems = uncommittable(ctx)
-    return Evidence(problems) if problems else Evidence((), (), staged_files(ctx))
+    return GateResult(problems) if problems else GateResult((), (), staged_files(ctx))
 
 
 def staged_files(ctx: StepContext) -> tuple[str, ...]:

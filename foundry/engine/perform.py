@@ -8,13 +8,12 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from foundry.conversation.brief import Brief, Outcome, Purpose, TurnDone
-from foundry.conversation.budget import Allowance
+from foundry.conversation.brief import Allowance, Brief, Outcome, Purpose, TurnDone
 from foundry.conversation.loop import converse
 from foundry.engine import prompt_values
 from foundry.engine.run_memory import Talk
 from foundry.engine.step_context import StepContext, own_files
-from foundry.engine.step_kind import Evidence, Kept, Performed, StepKind, kind_of
+from foundry.engine.step_kind import GateResult, Kept, Performed, StepKind, kind_of
 from foundry.errors import UnreadableFiles
 from foundry.files import append_line, atomic_write
 from foundry.permission.guard import Guard
@@ -102,7 +101,7 @@ class _Reviewer:
     """Reviews submissions and keeps the evidence of the last one."""
 
     def __init__(self, ctx: StepContext, kind: StepKind) -> None:
-        self.evidence = Evidence()
+        self.evidence = GateResult()
         self._ctx, self._kind = ctx, kind
 
     def kept(self, outcome: Outcome) -> Kept | None:
@@ -116,7 +115,7 @@ class _Reviewer:
             return None
 
     def _reclaim(self) -> None:
-        """Ours: what the model did there goes."""
+        """Undo what the model did to HEAD and to .context-foundry, which is the harness's own."""
         self._ctx.hold_head()
         self._ctx.repository.reclaim(FOLDER, keep=LOCAL)
 
@@ -124,16 +123,16 @@ class _Reviewer:
         self._reclaim()
         self.evidence = self._judged(submission)
         if problems := _criteria_problems(self._ctx, self._kind, submission):
-            self.evidence = Evidence((*self.evidence.problems, *problems))
+            self.evidence = GateResult((*self.evidence.problems, *problems))
         if self.evidence.problems:
             self._ctx.repository.unstage()  # for the model's own git nothing has happened
         return self.evidence.problems
 
-    def _judged(self, submission: BaseModel) -> Evidence:
+    def _judged(self, submission: BaseModel) -> GateResult:
         try:
             return self._kind.gate(self._ctx, submission)
         except UnreadableFiles as error:
-            return Evidence(tuple(_closed(path) for path in error.paths[:SHOWN_CLOSED]))
+            return GateResult(tuple(_closed(path) for path in error.paths[:SHOWN_CLOSED]))
 
 
 def _closed(path: str) -> str:

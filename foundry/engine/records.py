@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from foundry.engine.step_kind import Evidence, Result
+from foundry.engine.step_kind import GateResult, Result
 from foundry.schema.command import CheckResult
 from foundry.schema.events import StepEnded, StepStarted
 from foundry.schema.journal import Attempt, Intent, Spend, StepRecord, Stop
@@ -22,7 +22,7 @@ def step_record(
     line: Line,
     instruction: Instruction,
     result: Result,
-    evidence: Evidence,
+    evidence: GateResult,
     spend: Spend,
     rejections: tuple[str, ...],
 ) -> StepRecord:

@@ -18,7 +18,7 @@ from foundry.permission.approvals import Approve
 from foundry.sandbox.base import Sandbox
 from foundry.schema.base import now
 from foundry.schema.events import Note, Observer
-from foundry.schema.journal import Entry, Start, StepRecord
+from foundry.schema.journal import Entry, SessionNote, Start, StepRecord
 from foundry.schema.permission import Policy
 from foundry.schema.run import RunOptions
 from foundry.schema.workflow import Workflow
@@ -58,6 +58,7 @@ class Run:
     cursor: Cursor = field(init=False)
     head: str = field(init=False)
     branch: str = field(init=False)
+    notes: tuple[SessionNote, ...] = field(init=False)
 
     def __post_init__(self) -> None:
         self.cursor = reduce(lambda c, e: after(self.workflow, c, e), self.journal, Cursor())

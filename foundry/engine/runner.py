@@ -12,7 +12,7 @@ from foundry.engine.prompt_values import assignment
 from foundry.engine.recover import salvage
 from foundry.engine.run import Run
 from foundry.engine.step_context import StepContext
-from foundry.engine.step_kind import Evidence, Result, action_of, kind_of
+from foundry.engine.step_kind import GateResult, Result, action_of, kind_of
 from foundry.engine.verdict import verdict
 from foundry.errors import (
     ArtifactError,
@@ -187,14 +187,14 @@ class Runner:
         if time.monotonic() >= self.run.deadline and not all(c.holds for c in checks):
             return self._pause("deadline")  # what was stopped by it is no failure
         spend = Spend(seconds=round(time.monotonic() - begun, 3), cost_usd=0.0)
-        self._record(ctx, result, Evidence((), checks), spend, ())
+        self._record(ctx, result, GateResult((), checks), spend, ())
         return None
 
     def _record(
         self,
         ctx: StepContext,
         result: Result,
-        evidence: Evidence,
+        evidence: GateResult,
         spend: Spend,
         rejections: tuple[str, ...],
     ) -> None:

@@ -21,7 +21,7 @@ from foundry.workflow.cursor import Instruction
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class GateResult:
     """What a gate found: problems go back to the model, the rest into the journal."""
 
     problems: tuple[str, ...] = ()
@@ -49,7 +49,7 @@ class Result:
     """What observers hear once the step is committed, beside that it ended."""
 
 
-Kept = tuple[Result, Evidence]
+Kept = tuple[Result, GateResult]
 """What an ending leaves that no submission decides."""
 
 
@@ -61,12 +61,12 @@ class Performed:
     """
 
     outcome: Outcome
-    evidence: Evidence
+    evidence: GateResult
     kept: Kept | None = None
 
 
-def _schema_decides(_ctx: StepContext, _submission: BaseModel) -> Evidence:
-    return Evidence()
+def _schema_decides(_ctx: StepContext, _submission: BaseModel) -> GateResult:
+    return GateResult()
 
 
 def _no_values(_ctx: StepContext) -> Mapping[str, Any]:
@@ -100,8 +100,8 @@ class StepKind:
 
     name: str
     submission: type[BaseModel]
-    result: Callable[[StepContext, Any, Evidence], Result]
-    gate: Callable[[StepContext, Any], Evidence] = _schema_decides
+    result: Callable[[StepContext, Any, GateResult], Result]
+    gate: Callable[[StepContext, Any], GateResult] = _schema_decides
     values: Callable[[StepContext], Mapping[str, Any]] = _no_values
     """What its prompt is filled with, beside what every prompt is (prompt_values.py)."""
     judged: Callable[[Any], str] = BaseModel.model_dump_json

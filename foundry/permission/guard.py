@@ -17,6 +17,7 @@ from foundry.permission.shell_operations import command_operations
 from foundry.schema.events import Judged, Observer
 from foundry.schema.permission import Answer, Effect, Mode, Policy, Question, Verdict
 from foundry.tools.base import Tool, ToolResult
+from foundry.tools.toolset import OURS
 
 _NAMED = (
     "Name programs and files outright, write `d=$(mktemp -d) || exit 1`, or put the steps into a "
@@ -77,11 +78,15 @@ class Guard:
         """What the rules decide on: the tool with its path, and the pieces of its command."""
         path = str(getattr(arguments, tool.path)) if tool.path else ""
         paths = self._resolver.resolve(self._resolver.root, path) if tool.path else ()
-        itself = (Operation(tool.name, path or tool.name, paths=paths),)
+        itself = (Operation(self._name_in_rules(tool), path or tool.name, paths=paths),)
         if not tool.command:
             return itself
         pieces = command_operations(str(getattr(arguments, tool.command)), self._resolver)
         return pieces if tool.name == COMMAND else (*itself, *pieces)
+
+    def _name_in_rules(self, tool: Tool[Any]) -> str:
+        named = any(tool.name in rule.tools for rule in self._policy.rules)
+        return tool.rules_of if tool.rules_of and tool.name in OURS and not named else tool.name
 
     # -- asking ------------------------------------------------------------------------------
 

@@ -18,29 +18,7 @@ from foundry.report.lines import CHECK_MARKS, FAILED, NEUTRAL, OK
 from foundry.report.render import STYLES
 from foundry.report.terminal_safe import safe, safe_block
 from foundry.schema.summary import CheckEvidence, CriterionEvidence, Evidence
-from foundry.store.project import EVIDENCE, FOLDER, Project
-
-PIPELINE = {
-    "scout-report.md": "what Scout found out",
-    "checks.json": "the commands that check it; yours to edit",
-    "architecture.md": "the design and the plan",
-    "tasks.json": "the tasks; yours to edit while paused",
-    "build-log.md": "what was made, task by task",
-    "test-iteration-count.txt": "how often the checks were run",
-    "test-results-iteration-": "what the checks showed",
-    "fixes-iteration-": "why checks failed, how to heal them",
-    "test-final-report.md": "how the checks ended",
-    "session-summary.json": "status, tokens, cost, time",
-    "evidence.json": "what proves each requirement",
-    "journal.jsonl": "the run, a line per step",
-    "session-notes.md": "notes that last",
-    "CONTEXT.md": "what every conversation is told",
-    "circular/": "a circular run: its state, prompt, report",
-    "feedback/": "what went wrong, and what worked",
-    "patterns/": "what later builds learn from this one",
-    "history/": "an earlier run",
-}
-"""Names, or how names begin, in the order in which a build writes them."""
+from foundry.store.project import ARTIFACTS, EVIDENCE, FOLDER, Project
 
 HIDDEN = ("local",)
 
@@ -57,7 +35,7 @@ class Item:
 
 def items(project: Project) -> list[Item]:
     """Every artifact, in the order of the pipeline; what is local is not among them."""
-    names = list(PIPELINE)
+    names = list(ARTIFACTS)
 
     def kind(name: str) -> int:
         return next((n for n, begin in enumerate(names) if name.startswith(begin)), len(names))
@@ -65,7 +43,7 @@ def items(project: Project) -> list[Item]:
     found = []
     for path in _files(project.folder):
         name, stat = path.relative_to(project.folder).as_posix(), path.stat()
-        what = [*PIPELINE.values(), ""][kind(name)]
+        what = [*ARTIFACTS.values(), ""][kind(name)]
         found.append(Item(name, stat.st_size, stat.st_mtime, what))
     return sorted(found, key=lambda item: (kind(item.name), item.name))
 

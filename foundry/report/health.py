@@ -20,9 +20,10 @@ from foundry.errors import FoundryError, InputError, ProjectError
 from foundry.model.endpoint import PLACEHOLDER, has_model, needs_placeholder, require_loopback
 from foundry.model.pool import DEFAULT, split, usable
 from foundry.report import units
-from foundry.report.run_lines import UNCONFINED, confinement
-from foundry.sandbox.process import ProcessSandbox
+from foundry.report.run_lines import confinement
+from foundry.sandbox.base import promise
 from foundry.schema.base import Value
+from foundry.schema.run import RunOptions
 from foundry.store.git.command import version
 from foundry.store.git.repository import Repository
 
@@ -56,7 +57,7 @@ def check_up(model: str, base_url: str, folder: Path) -> Iterator[Row]:
     yield home_row()
     yield identity_row(folder)
     yield disk_row(folder)
-    yield sandbox_row(ProcessSandbox().level)
+    yield sandbox_row(RunOptions().sandbox)
     yield model_row(model, base_url)
     yield gh_row()
 
@@ -118,7 +119,7 @@ def disk_row(folder: Path, low: int = LOW_DISK) -> Row:
 def sandbox_row(level: str) -> Row:
     """How far the commands of a build are confined."""
     what = confinement(level)
-    if level in UNCONFINED:
+    if not promise(level)[1]:
         fix = "build what you don't trust in a container or a virtual machine"
         return Row(name="sandbox", state="warn", what=what, fix=fix)
     return Row(name="sandbox", state="ok", what=what)

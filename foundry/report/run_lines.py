@@ -7,21 +7,17 @@ from pathlib import Path
 from foundry.config import program
 from foundry.report import units
 from foundry.report.lines import FAILED, NEUTRAL, OK, Line, Lines, Tone
+from foundry.sandbox.base import promise
 from foundry.schema.events import IterationEnded, IterationStarted, PartEnded, RunEnded, RunStarted
 from foundry.schema.run import Status
 
 PROSE = ("limits", "sandbox")
 """Rows that nobody copies: they may be wrapped."""
 
-UNCONFINED = {"process"}
-_CONFINEMENT = {
-    "process": "commands are bounded in time and output; files and network are not confined",
-}
-
 
 def confinement(level: str) -> str:
-    """The level with what it does."""
-    return f"{level}: {_CONFINEMENT[level]}" if level in _CONFINEMENT else level
+    """A sandbox by its name, with what it holds back where that is known."""
+    return ": ".join(filter(None, (level, promise(level)[0])))
 
 
 def banner(event: RunStarted) -> Lines:

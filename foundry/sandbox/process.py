@@ -77,6 +77,10 @@ class ProcessSandbox:
     allow-list picks from (default: this process's own).
     """
 
+    level = "process"
+    confines = False
+    promise = "commands are bounded in time and output; files and network are not confined"
+
     def __init__(
         self,
         pidfile: Path | None = None,
@@ -87,11 +91,6 @@ class ProcessSandbox:
         self._pidfile = Pidfile(pidfile) if pidfile else None
         self._environment = command_environment(os.environ if environment is None else environment)
         self._shell = shell
-
-    @property
-    def level(self) -> str:
-        """Processes only: no confinement of files or network."""
-        return "process"
 
     def run(self, command: str, *, cwd: Path, limits: CommandLimits) -> CommandResult:
         """Run `command` with `sh -c`, output and errors merged, nothing on its stdin.

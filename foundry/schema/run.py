@@ -51,6 +51,7 @@ class Limits(Value):
 
 
 NOT_GIVEN: tuple[Any, ...] = (None, "", (), {}, False)
+"""What a command line has where a person gave nothing. So none of these, and no 0, can be given."""
 
 
 class RunOptions(Value):

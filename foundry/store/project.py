@@ -23,6 +23,29 @@ CONTEXT = "CONTEXT.md"
 NOTES = "notes.jsonl"
 SESSION_NOTES = "session-notes.md"
 
+ARTIFACTS = {
+    "scout-report.md": "what Scout found out",
+    "checks.json": "the commands that check it; yours to edit",
+    "architecture.md": "the design and the plan",
+    "tasks.json": "the tasks; yours to edit while paused",
+    "build-log.md": "what was made, task by task",
+    "test-iteration-count.txt": "how often the checks were run",
+    "test-results-iteration-": "what the checks showed",
+    "fixes-iteration-": "why checks failed, how to heal them",
+    "test-final-report.md": "how the checks ended",
+    "session-summary.json": "status, tokens, cost, time",
+    "evidence.json": "what proves each requirement",
+    "journal.jsonl": "the run, a line per step",
+    "notes.jsonl": "notes that last, a line each",
+    "session-notes.md": "notes that last",
+    "CONTEXT.md": "what every conversation is told",
+    "circular/": "a circular run: its state, prompt, report",
+    "feedback/": "what went wrong, and what worked",
+    "patterns/": "what later builds learn from this one",
+    "history/": "an earlier run",
+}
+"""Names, or how names begin, in the order in which a build writes them."""
+
 EDITABLE = (TASKS, CHECKS)
 """JSON artifacts that a person may edit while a run is paused."""
 

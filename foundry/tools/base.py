@@ -55,6 +55,9 @@ class Tool(Generic[A]):
     """The argument that is a shell command: the rules for `run_command` judge it piece by piece."""
     path: str = ""
     """The argument that is a path seen from the project's root: rules about paths judge it."""
+    rules_of: str = ""
+    """A tool of ours whose rules judge this one, as long as no rule names this one itself. Of an
+    installed package's tool it is not believed."""
     editable: str = ""
     """The argument that a person may change before they allow a call."""
     preview: Callable[[A], str] | None = None

@@ -14,8 +14,7 @@ from typing import Any
 
 import anthropic
 
-from foundry.conversation.brief import Brief
-from foundry.conversation.budget import Allowance
+from foundry.conversation.brief import Allowance, Brief
 from foundry.conversation.loop import converse
 from foundry.engine.steps.summary import SummarySubmission
 from foundry.model.anthropic import AnthropicModel

@@ -16,6 +16,7 @@ from foundry.cli.doctor import command
 from foundry.config import DEFAULT_MODEL
 from foundry.report import health
 from foundry.report.health import ping
+from tests.support.packages import installed_packages
 
 
 @contextmanager
@@ -106,11 +107,16 @@ def test_little_disk_is_a_warning(tmp_path: Path) -> None:
     assert (row.state, bool(row.fix)) == ("warn", True)
 
 
-def test_a_level_that_confines_nothing_is_a_warning() -> None:
+def test_a_level_that_confines_nothing_is_a_warning(tmp_path: Path) -> None:
     row = health.sandbox_row("process")
     assert row.state == "warn"
     assert "files and network are not confined" in row.what
-    assert health.sandbox_row("container").state == "ok"
+    module = "class Tight:\n    confines, promise = True, 'nothing leaves the project'\n"
+    parts = {"tight": {"sandbox.tight": "tight_sandbox:Tight"}}
+    with installed_packages(tmp_path, parts, {"tight_sandbox": module}):
+        row = health.sandbox_row("tight")
+    assert (row.state, row.what) == ("ok", "tight: nothing leaves the project")
+    assert health.sandbox_row("tight").state == "warn"  # nothing is known of it any more
 
 
 def test_a_rehearsal_needs_no_server() -> None:

@@ -9,8 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from foundry.conversation import loop
-from foundry.conversation.brief import Brief, Outcome
-from foundry.conversation.budget import Allowance
+from foundry.conversation.brief import Allowance, Brief, Outcome
 from foundry.conversation.compaction.summary import HEADINGS
 from foundry.conversation.loop import converse
 from foundry.engine.steps.summary import SummarySubmission

@@ -15,6 +15,7 @@ from foundry.permission.policy import load_policy
 from foundry.schema.events import Event, Judged
 from foundry.schema.permission import Answer, Effect, Mode, Policy, Question, Rule
 from foundry.tools.base import Arguments, Tool, ToolResult, Toolset
+from foundry.tools.toolset import OURS
 from tests.support.tools import FILES, tools_in
 
 RUN = "run-1"
@@ -312,3 +313,24 @@ def test_a_plan_may_use_a_packages_tool_that_only_reads(desk: Lay):
     given = allowing(Mode.PLAN)
     assert desk(given, more=strange()).tools.run("strange", {}).is_error
     assert not desk(given, more=strange(reads_only=True)).tools.run("strange", {}).is_error
+
+
+def test_a_tool_of_ours_may_share_the_rules_of_another(
+    desk: Lay, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Count(Arguments):
+        path: str
+
+    count = Tool(
+        "count_lines", "Count.", Count, lambda _: "3", reads_only=True, path="path",
+        rules_of="read_file",
+    )  # fmt: skip
+    reads = allow("read_file", paths=("**",))
+    theirs = desk(rules(reads), more={"count_lines": count})
+    assert theirs.tools.run("count_lines", {"path": "a"}).is_error  # a package's word is not taken
+    monkeypatch.setitem(OURS, "count_lines", "foundry.tools.count:count_lines")
+    ours = theirs.tools
+    assert ours.run("count_lines", {"path": "a"}).content == "3"
+    assert ours.run("count_lines", {"path": "/etc/passwd"}).is_error
+    named = rules(reads, Rule(effect=Effect.DENY, tools=("count_lines",)))
+    assert desk(named, more={"count_lines": count}).tools.run("count_lines", {"path": "a"}).is_error

@@ -4,8 +4,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from foundry.conversation.brief import Brief, Outcome, TurnDone
-from foundry.conversation.budget import Allowance
+from foundry.conversation.brief import Allowance, Brief, Outcome, TurnDone
 from foundry.conversation.loop import converse
 from foundry.engine.steps.summary import SummarySubmission
 from foundry.model.anthropic import AnthropicModel

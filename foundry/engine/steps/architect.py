@@ -6,7 +6,7 @@ from pydantic import Field
 
 from foundry.engine.markdown import bullets, document, section
 from foundry.engine.step_context import StepContext
-from foundry.engine.step_kind import Evidence, Result, StepKind
+from foundry.engine.step_kind import GateResult, Result, StepKind
 from foundry.schema.base import Value
 from foundry.schema.plan import MAX_TASKS, Plan, Task
 from foundry.store.artifacts import to_json
@@ -21,7 +21,7 @@ class ArchitectSubmission(Value):
     plan: Plan
 
 
-def _gate(ctx: StepContext, design: ArchitectSubmission) -> Evidence:
+def _gate(ctx: StepContext, design: ArchitectSubmission) -> GateResult:
     """Requirements quote the spec word for word; the plan has the size that Scout saw."""
     spec = _plain(ctx.start.spec)
     problems = [
@@ -33,10 +33,10 @@ def _gate(ctx: StepContext, design: ArchitectSubmission) -> Evidence:
     count, most = len(design.plan.tasks), MAX_TASKS[size]
     if count > most:
         problems.append(f"{count} tasks are too many for a {size} project: at most {most}")
-    return Evidence(tuple(problems))
+    return GateResult(tuple(problems))
 
 
-def _result(_ctx: StepContext, design: ArchitectSubmission, _evidence: Evidence) -> Result:
+def _result(_ctx: StepContext, design: ArchitectSubmission, _evidence: GateResult) -> Result:
     tasks = [{"id": task.id, "title": task.title} for task in design.plan.in_order()]
     return Result(
         f"docs(foundry): architecture and {len(tasks)} task{'s' if len(tasks) > 1 else ''}",

@@ -9,7 +9,7 @@ from foundry.engine.gates import failures, run_verify, staged_files, uncommittab
 from foundry.engine.markdown import bullets, document, titled
 from foundry.engine.prompt_values import earlier_work, excerpts_about
 from foundry.engine.step_context import StepContext
-from foundry.engine.step_kind import Evidence, Result, StepKind
+from foundry.engine.step_kind import GateResult, Result, StepKind
 from foundry.engine.steps.architect import components
 from foundry.schema.base import Value
 from foundry.schema.plan import Plan, Task
@@ -59,19 +59,19 @@ def _assignment(ctx: StepContext) -> str:
     return f"{task.id}: {task.title}\n\n{task.description}\n\n{criteria}"
 
 
-def _gate(ctx: StepContext, _done: BuilderSubmission) -> Evidence:
+def _gate(ctx: StepContext, _done: BuilderSubmission) -> GateResult:
     """The tree changed, and the task's own command ends with 0."""
     task = ctx.task()
     if problems := uncommittable(ctx, task.files):
-        return Evidence(problems)
+        return GateResult(problems)
     files = staged_files(ctx)
     if not files:
-        return Evidence((UNCHANGED,))
+        return GateResult((UNCHANGED,))
     check = run_verify(ctx, f"verify {task.id}", task.verify)
-    return Evidence(failures([check]), (check,), files)
+    return GateResult(failures([check]), (check,), files)
 
 
-def _result(ctx: StepContext, done: BuilderSubmission, evidence: Evidence) -> Result:
+def _result(ctx: StepContext, done: BuilderSubmission, evidence: GateResult) -> Result:
     task = ctx.task()
     return Result(
         f"{done.change}: {_lower_first(task.title)}",
@@ -82,7 +82,7 @@ def _result(ctx: StepContext, done: BuilderSubmission, evidence: Evidence) -> Re
     )
 
 
-def build_log(ctx: StepContext, title: str, summary: str, evidence: Evidence) -> str:
+def build_log(ctx: StepContext, title: str, summary: str, evidence: GateResult) -> str:
     """build-log.md with one more entry: what a task or a fix made, and what shows it."""
     instruction = ctx.instruction
     entry = document(

@@ -6,7 +6,7 @@ import subprocess
 from pydantic import Field
 
 from foundry.engine.step_context import StepContext
-from foundry.engine.step_kind import Acted, Evidence, Result, StepAction, StepKind
+from foundry.engine.step_kind import Acted, GateResult, Result, StepAction, StepKind
 from foundry.engine.verdict import verdict
 from foundry.schema.base import Value
 from foundry.schema.events import Note
@@ -27,7 +27,7 @@ class DeploySubmission(Value):
     description: str = Field(min_length=1, max_length=300, description="one line")
 
 
-def _described(_ctx: StepContext, text: DeploySubmission, _evidence: Evidence) -> Result:
+def _described(_ctx: StepContext, text: DeploySubmission, _evidence: GateResult) -> Result:
     return Result(
         "docs(foundry): name and description for the remote",
         f"{text.name}: {text.description}",

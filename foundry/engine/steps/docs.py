@@ -13,7 +13,7 @@ from foundry.engine.gates import (
     uncommittable,
 )
 from foundry.engine.step_context import StepContext, is_documentation, scratch
-from foundry.engine.step_kind import Evidence, Result, StepKind
+from foundry.engine.step_kind import GateResult, Result, StepKind
 from foundry.schema.base import Value
 from foundry.schema.command import CheckResult, result_of
 from foundry.store.git.trees import remove_tree
@@ -30,13 +30,13 @@ class DocsSubmission(Value):
     )
 
 
-def _gate(ctx: StepContext, done: DocsSubmission) -> Evidence:
+def _gate(ctx: StepContext, done: DocsSubmission) -> GateResult:
     """Only documentation changed, it is there, and the commands that it shows were run.
 
     In a project whose checks still fail they can't be asked to work: then they are only recorded.
     """
     if nested := uncommittable(ctx):
-        return Evidence(nested)
+        return GateResult(nested)
     files = staged_files(ctx)
     problems = [
         f"{path} is not documentation: this step may not change the project itself"
@@ -48,14 +48,14 @@ def _gate(ctx: StepContext, done: DocsSubmission) -> Evidence:
         f"{path} is missing" for path in wanted if not is_file_inside(ctx.project.root, path)
     ]
     if problems:
-        return Evidence(tuple(problems), (), files)
+        return GateResult(tuple(problems), (), files)
     documents = [path for path in wanted if path.endswith(".md")]
     checks = tuple(_run_documents(ctx, documents))
     works = ctx.context.get("tests", {}).get("passed", True)
-    return Evidence(failures(checks) if works else (), checks, files)
+    return GateResult(failures(checks) if works else (), checks, files)
 
 
-def _result(_ctx: StepContext, done: DocsSubmission, evidence: Evidence) -> Result:
+def _result(_ctx: StepContext, done: DocsSubmission, evidence: GateResult) -> Result:
     ran = len(evidence.checks)
     return Result(
         "docs: describe the project",

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from foundry.engine.step_context import StepContext
-from foundry.engine.step_kind import Acted, Evidence, Result, StepAction, StepKind
+from foundry.engine.step_kind import Acted, GateResult, Result, StepAction, StepKind
 from foundry.engine.verdict import verdict
 from foundry.schema.events import Note
 from foundry.schema.learning import Feedback, FeedbackSubmission
@@ -12,7 +12,7 @@ from foundry.store.artifacts import to_json
 from foundry.store.patterns.learn import learn
 
 
-def _result(ctx: StepContext, submission: FeedbackSubmission, _evidence: Evidence) -> Result:
+def _result(ctx: StepContext, submission: FeedbackSubmission, _evidence: GateResult) -> Result:
     """The feedback file, this build's patterns, and the merge into the global library."""
     tests = ctx.context.get("tests", {})
     at = ctx.now()
@@ -71,7 +71,7 @@ def _facts(ctx: StepContext) -> str:
 
 def _learn(ctx: StepContext) -> Acted:
     """The facts of a run alone, without a model's lessons."""
-    return _result(ctx, FeedbackSubmission(), Evidence()), ()
+    return _result(ctx, FeedbackSubmission(), GateResult()), ()
 
 
 FEEDBACK = StepKind(name="feedback", submission=FeedbackSubmission, values=_values, result=_result)

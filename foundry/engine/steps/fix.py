@@ -9,7 +9,7 @@ from foundry.engine.gates import committable
 from foundry.engine.markdown import bullets, document, section
 from foundry.engine.prompt_values import capped
 from foundry.engine.step_context import StepContext
-from foundry.engine.step_kind import Evidence, Result, StepKind
+from foundry.engine.step_kind import GateResult, Result, StepKind
 from foundry.engine.steps.builder import UNCHANGED, BuilderSubmission, build_log
 from foundry.schema.base import Value
 from foundry.store.artifacts import read_text
@@ -38,7 +38,7 @@ def _values(ctx: StepContext) -> Mapping[str, Any]:
     return {"results": capped(results, results_name(ctx.iteration)), "fixes": fixes}
 
 
-def _plan_result(ctx: StepContext, plan: FixPlanSubmission, _evidence: Evidence) -> Result:
+def _plan_result(ctx: StepContext, plan: FixPlanSubmission, _evidence: GateResult) -> Result:
     return Result(
         f"docs(foundry): fix plan {ctx.iteration}",
         plan.diagnosis,
@@ -46,13 +46,13 @@ def _plan_result(ctx: StepContext, plan: FixPlanSubmission, _evidence: Evidence)
     )
 
 
-def _fix_gate(ctx: StepContext, _done: BuilderSubmission) -> Evidence:
+def _fix_gate(ctx: StepContext, _done: BuilderSubmission) -> GateResult:
     """The tree changed; whether the change heals is for the next test run to say."""
     evidence = committable(ctx)
-    return evidence if evidence.problems or evidence.files else Evidence((UNCHANGED,))
+    return evidence if evidence.problems or evidence.files else GateResult((UNCHANGED,))
 
 
-def _fix_result(ctx: StepContext, done: BuilderSubmission, evidence: Evidence) -> Result:
+def _fix_result(ctx: StepContext, done: BuilderSubmission, evidence: GateResult) -> Result:
     title = f"Heal what failed in test run {ctx.iteration}"
     return Result(
         f"fix: heal the checks that failed in iteration {ctx.iteration}",

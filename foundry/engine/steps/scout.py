@@ -8,7 +8,7 @@ from pydantic import Field
 from foundry.engine.markdown import bullets, document, section
 from foundry.engine.prompt_values import excerpts_about
 from foundry.engine.step_context import StepContext
-from foundry.engine.step_kind import Evidence, Result, StepKind
+from foundry.engine.step_kind import GateResult, Result, StepKind
 from foundry.schema.base import Value
 from foundry.schema.journal import Entry, StepRecord
 from foundry.schema.plan import Check, Checks, Size
@@ -50,14 +50,14 @@ def _values(ctx: StepContext) -> Mapping[str, Any]:
     return {"excerpts": excerpts_about(ctx, ctx.start.spec)}
 
 
-def _gate(_ctx: StepContext, report: ScoutSubmission) -> Evidence:
+def _gate(_ctx: StepContext, report: ScoutSubmission) -> GateResult:
     """Something has to be able to show that the project holds."""
     if report.commands.test:
-        return Evidence()
-    return Evidence(("commands.test is empty: name the command that will run the tests",))
+        return GateResult()
+    return GateResult(("commands.test is empty: name the command that will run the tests",))
 
 
-def _result(_ctx: StepContext, report: ScoutSubmission, _evidence: Evidence) -> Result:
+def _result(_ctx: StepContext, report: ScoutSubmission, _evidence: GateResult) -> Result:
     return Result(
         "docs(foundry): scout report and checks",
         report.summary,
@@ -79,9 +79,7 @@ def _headline(entries: tuple[Entry, ...]) -> str:
 def scout_report(report: ScoutSubmission) -> str:
     """scout-report.md."""
     commands = [
-        (kind, check)
-        for kind in ("setup", "test", "lint", "run")
-        for check in getattr(report.commands, kind)
+        (kind, check) for kind, checks in report.commands if kind != "version" for check in checks
     ]
     return document(
         "# Scout report",

@@ -7,7 +7,7 @@ from pydantic import Field, field_validator
 from foundry.engine.gates import staged_files, uncommittable
 from foundry.engine.records import title
 from foundry.engine.step_context import StepContext
-from foundry.engine.step_kind import Evidence, Result, StepKind
+from foundry.engine.step_kind import GateResult, Result, StepKind
 from foundry.schema.base import Json, Value
 from foundry.schema.variables import variable_problems
 from foundry.schema.workflow import Variable
@@ -40,18 +40,18 @@ class SummarySubmission(Value):
         return context
 
 
-def _gate(ctx: StepContext, done: SummarySubmission) -> Evidence:
+def _gate(ctx: StepContext, done: SummarySubmission) -> GateResult:
     """What was changed can be committed, and the variables stay within bounds."""
     if problems := uncommittable(ctx):
-        return Evidence(problems)
+        return GateResult(problems)
     size = len(json.dumps({**ctx.context, **done.context}, ensure_ascii=False).encode())
     if done.context and size > MAX_VARIABLES:
         problem = f"with these the run's variables have {size:,} bytes, more than {MAX_VARIABLES:,}"
-        return Evidence((f"context: {problem}: keep what is large in a file and name the file",))
-    return Evidence((), (), staged_files(ctx))
+        return GateResult((f"context: {problem}: keep what is large in a file and name the file",))
+    return GateResult((), (), staged_files(ctx))
 
 
-def _result(ctx: StepContext, done: SummarySubmission, _evidence: Evidence) -> Result:
+def _result(ctx: StepContext, done: SummarySubmission, _evidence: GateResult) -> Result:
     output = done.output.strip()
     return Result(
         f"chore: {title(ctx.instruction)}",
