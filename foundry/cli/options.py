@@ -80,8 +80,8 @@ def permission_options(function: F) -> F:
     """What the model's calls may do, how its commands are run, and who decides."""
     for option in (
         click.option("--sandbox", default=None, metavar="NAME",
-                     help="How commands are run: process, or what an installed package brings "
-                     "(`foundry plugins`). Default: process."),
+                     help="How commands are run: a sandbox that `foundry plugins` lists. "
+                     "Default: process."),
         click.option("--deny", multiple=True, metavar="RULE", help="Like --allow, to forbid."),
         click.option("--ask", multiple=True, metavar="RULE", help="Like --allow, to ask about."),
         click.option("--allow", multiple=True, metavar="RULE",

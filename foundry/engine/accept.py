@@ -13,7 +13,7 @@ from foundry.store.git.query import RUN_TRAILER, STEP_TRAILER
 from foundry.store.git.repository import Repository
 from foundry.store.project import FOLDER, LOCAL, Project
 
-ARTIFACTS = (FOLDER, f":(exclude){FOLDER}/{LOCAL}")
+PATHSPECS = (FOLDER, f":(exclude){FOLDER}/{LOCAL}")
 """Pathspecs of what is committed even where a project ignores it."""
 
 JOURNAL = f"{FOLDER}/journal.jsonl"
@@ -46,7 +46,7 @@ def begin(project: Project, repository: Repository, entry: Start) -> str:
 
 def stage(repository: Repository) -> str:
     """Put into the index all that a commit of ours holds; returns the hash of that tree."""
-    return repository.stage_all(always=ARTIFACTS)
+    return repository.stage_all(always=PATHSPECS)
 
 
 def commit(repository: Repository, entry: Start | Committed) -> str:

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from foundry.engine.accept import ARTIFACTS, JOURNAL, commit, remember, stage
+from foundry.engine.accept import JOURNAL, PATHSPECS, commit, remember, stage
 from foundry.errors import JournalError
 from foundry.files import atomic_write
 from foundry.sandbox.orphans import end_leftover
@@ -116,7 +116,7 @@ def _explains(entry: Entry, repository: Repository, project: Project) -> bool:
     if isinstance(entry, Start):
         return True
     scratch = repository.git_dir() / SCRATCH
-    return repository.tree_without(JOURNAL, scratch, always=ARTIFACTS) == entry.tree
+    return repository.tree_without(JOURNAL, scratch, always=PATHSPECS) == entry.tree
 
 
 def _disk_lines(project: Project) -> tuple[str, ...]:

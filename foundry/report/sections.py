@@ -1,8 +1,8 @@
-"""Sections that installed packages add to the report of `foundry status`.
+"""Sections of the report of `foundry status` that a registry holds.
 
 A section is a callable that is given what session-summary.json and evidence.json would hold now and
 returns Markdown; nothing where it has nothing to say. A package brings one as `report.NAME`, see
-`foundry.plugins`. None of them is ours.
+`foundry.plugins`. So far none is ours.
 """
 
 from collections.abc import Callable

@@ -1,8 +1,8 @@
 """The tools that a workflow may name, and what they are made from.
 
-A new tool of ours is one file and one line in the table, and is allowed by a rule in
-permission/policies/; one of an installed package is an entry point `tool.NAME` of the group
-`foundry.plugins` (foundry/plugins.py).
+A new tool of ours is one file and one line in the table, and shares the rules of another
+(`Tool.rules_of`) or has its own in permission/policies/; one of an installed package is an entry
+point `tool.NAME` of the group `foundry.plugins` (foundry/plugins.py).
 """
 
 from collections.abc import Callable, Iterable, Sequence

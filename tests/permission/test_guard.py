@@ -322,15 +322,15 @@ def test_a_tool_of_ours_may_share_the_rules_of_another(
         path: str
 
     count = Tool(
-        "count_lines", "Count.", Count, lambda _: "3", reads_only=True, path="path",
+        "of_ours", "Count.", Count, lambda _: "3", reads_only=True, path="path",
         rules_of="read_file",
     )  # fmt: skip
     reads = allow("read_file", paths=("**",))
-    theirs = desk(rules(reads), more={"count_lines": count})
-    assert theirs.tools.run("count_lines", {"path": "a"}).is_error  # a package's word is not taken
-    monkeypatch.setitem(OURS, "count_lines", "foundry.tools.count:count_lines")
+    theirs = desk(rules(reads), more={"of_ours": count})
+    assert theirs.tools.run("of_ours", {"path": "a"}).is_error  # a package's word is not taken
+    monkeypatch.setitem(OURS, "of_ours", "foundry.tools.mine:of_ours")
     ours = theirs.tools
-    assert ours.run("count_lines", {"path": "a"}).content == "3"
-    assert ours.run("count_lines", {"path": "/etc/passwd"}).is_error
-    named = rules(reads, Rule(effect=Effect.DENY, tools=("count_lines",)))
-    assert desk(named, more={"count_lines": count}).tools.run("count_lines", {"path": "a"}).is_error
+    assert ours.run("of_ours", {"path": "a"}).content == "3"
+    assert ours.run("of_ours", {"path": "/etc/passwd"}).is_error
+    named = rules(reads, Rule(effect=Effect.DENY, tools=("of_ours",)))
+    assert desk(named, more={"of_ours": count}).tools.run("of_ours", {"path": "a"}).is_error
