@@ -21,8 +21,6 @@ DEFINING = 80
 """So many files have their definitions looked at one by one."""
 FOREMOST = 5
 """So many files are asked what changes along with them."""
-SIMILAR = 60
-"""So many of the earlier commits with the most similar messages have a say."""
 HALF = 80
 """Identifiers in half a passage; passages overlap by half."""
 EVIDENCE = ("content", "path", "votes", "written_path")
@@ -173,18 +171,18 @@ def best_definition(
 
 
 def votes(index: Index, asked: Mapping[str, float], half_life: float = math.inf) -> Scores:
-    """What the earlier commits with messages most like the query say of the files they changed.
+    """What the earlier commits with messages like the query say of the files that they changed.
 
-    A commit counts half as much for every `half_life` commits since.
+    The most alike count by far the most; each counts half as much for every `half_life` since.
     """
-    scores = bm25(index.messages, asked, index.message_lengths, k=1.2, b=0.4)
-    similar = sorted(scores.items(), key=lambda each: (-each[1], each[0]))[:SIMILAR]
     found: Scores = {}
-    for commit, score in similar:
+    scores = bm25(index.messages, asked, index.message_lengths, k=1.2, b=0.4)
+    top = max(scores.values(), default=1.0)
+    for commit, score in scores.items():
         files = index.changed[commit]
-        share = (score / similar[0][1]) ** 2 * score / math.sqrt(len(files))
+        share = (score / top) ** 2 * score / math.sqrt(len(files)) * 0.5 ** (commit / half_life)
         for number in files:
-            found[number] = found.get(number, 0.0) + share * 0.5 ** (commit / half_life)
+            found[number] = found.get(number, 0.0) + share
     return found
 
 
