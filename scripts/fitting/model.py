@@ -25,16 +25,16 @@ FOREMOST = 60
 of them take longer and teach little."""
 CLOSE = 1e-6
 """A step that changes no weight by more than this is the last."""
-WAYS = 3
+WAYS = 4
 """In so many ways a feature counts, see retrieval/ranker.py."""
 DIGITS = 4
 
 
 def design(samples: Samples) -> Floats:
-    """The columns of the model: of every feature root, longer and amount, and every trait."""
+    """The columns of the model: by feature share, root, longer and amount; the traits."""
     shares = samples.shares.astype(float)
     longer = shares * np.repeat(samples.length, samples.sizes)[:, None]
-    return np.hstack([np.sqrt(shares), longer, samples.amounts, samples.traits])
+    return np.hstack([shares, np.sqrt(shares), longer, samples.amounts, samples.traits])
 
 
 def fit(samples: Samples, ridge: float) -> Floats:
@@ -132,7 +132,7 @@ def chances(odds: Floats, slope: float, shift: float) -> Floats:
 
 
 def as_json(samples: Samples, weights: Floats, calibration: tuple[float, float]) -> str:
-    """The text of weights.json: for each feature the weights of its root, longer and amount."""
+    """The text of weights.json: by feature the weights of share, root, longer and amount."""
     count = WAYS * len(samples.features)
     ways = weights[:count].reshape(WAYS, -1).T
     features = {

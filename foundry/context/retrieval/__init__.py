@@ -7,7 +7,7 @@
   `history`: what the commits say.
 - `index`: all of that, inverted; `cache` keeps it between calls and brings it up to date.
 - `query`: what the task's text says.
-- `features`: how much each file has to do with it, in nineteen ways, from the index, the history
+- `features`: how much each file has to do with it, in some twenty ways, from the index, the history
   and the text of the foremost.
 - `ranker`: the features weighed (`weights.json`, fitted by `scripts/fit-retrieval`).
 """

@@ -1,7 +1,7 @@
 """How much each file has to do with a query, feature by feature, by the names in weights.json.
 
-Nineteen are what was left of fifty-one when those went, one after the other, without which a fit
-loses the least (cross-validated by repository; scripts/fit-retrieval).
+Twenty-three are left of fifty-one: the others went one by one, those first without which a fit
+loses the least (cross-validated by repository, see scripts/fit-retrieval).
 """
 
 import math
@@ -23,10 +23,11 @@ FOREMOST = 5
 """So many files are asked what changes along with them."""
 HALF = 80
 """Identifiers in half a passage; passages overlap by half."""
-EVIDENCE = ("content", "path", "votes", "written_path")
+EVIDENCE = ("content", "path", "mentioned", "written_path")
 """What the text itself says; files that merely changed lately or lie near are no answer."""
-ROUGH = {"content": 1.0, "subject": 0.7, "path": 0.7, "written_path": 2.0, "identifiers": 0.7,
-         "scope": 0.4, "votes": 0.7, "votes_subject": 0.5, "changed60": 0.25}  # fmt: skip
+ROUGH = {"content": 1.0, "subject": 0.7, "path": 0.5, "name": 0.5, "written_path": 2.0,
+         "defined": 0.5, "defines": 0.7, "scope": 0.4, "votes": 0.4, "votes_subject": 0.4,
+         "mentioned": 0.8, "changed60": 0.25}  # fmt: skip
 """What a first ranking is made of, for what needs to know which files lead."""
 Read = Callable[[str], str]
 """The text of a file by its path; empty when it can't be read."""
@@ -46,11 +47,15 @@ def collect(index: Index, query: Query, read: Read) -> tuple[list[int], dict[str
         "subject": bm25(index.content, query.subject, index.lengths, k=1.2, b=0.3),
         "coverage": coverage(index, query),
         "path": in_path(index, query),
+        "name": in_name(index, query),
         "written_path": written_path(index, query),
         "identifiers": identifiers(index.content, query.names, total),
+        "defined": bm25(index.defined, query.terms, [1] * total, k=1.2, b=0.0),
+        "defines": identifiers(index.defined, query.names, total),
         "scope": in_scope(index, query.scope),
         "votes": votes(index, query.terms, half_life=150),
         "votes_subject": votes(index, query.subject),
+        "mentioned": mentioned(index, query),
         **{f"changed{half_life}": decayed(index, half_life) for half_life in (2, 20, 60, 1000)},
     }
     found["rough"] = rough = _rough(found)
@@ -106,6 +111,22 @@ def in_path(index: Index, query: Query) -> Scores:
     for term, worth in rarity(index.named, query.terms, len(index.paths)).items():
         for number, _ in postings(index.named, term):
             found[number] = found.get(number, 0.0) + worth * min(2.0, query.terms[term])
+    return found
+
+
+def in_name(index: Index, query: Query) -> Scores:
+    """The rarity of the first line's terms in a file's name, times their share of its words."""
+    rare = rarity(index.named, query.subject, len(index.paths))
+    found: Scores = {}
+    for number in {n for term in rare for n, _ in postings(index.named, term)}:
+        folder, _, name = index.paths[number].rpartition("/")
+        name = name.partition(".")[0]
+        if folder and name in ("index", "mod", "__init__", "main", "lib"):
+            name = folder.rpartition("/")[2]
+        words = [stem(part) for part in parts(name)]
+        known = [rare[word] for word in words if word in rare]
+        if known:
+            found[number] = sum(known) * len(known) / len(words)
     return found
 
 
@@ -184,6 +205,30 @@ def votes(index: Index, asked: Mapping[str, float], half_life: float = math.inf)
         for number in files:
             found[number] = found.get(number, 0.0) + share
     return found
+
+
+def mentioned(index: Index, query: Query) -> Scores:
+    """BM25 over all that was ever said of a file: the messages of the commits that changed it."""
+    rare = rarity(index.messages, query.terms, len(index.changed))
+    lengths = [0.0] * len(index.paths)
+    for files in index.changed:
+        for number in files:
+            lengths[number] += 1 / len(files)
+    mean = sum(lengths) / max(1, sum(1 for each in lengths if each)) or 1.0
+    scores: Scores = {}
+    for term, worth in rare.items():
+        heard: dict[int, float] = {}
+        for commit, times in postings(index.messages, term):
+            files = index.changed[commit]
+            gain = min(times, 3) / len(files) ** 0.7
+            for number in files:
+                heard[number] = heard.get(number, 0.0) + gain
+        for number, times_heard in heard.items():
+            base = 0.8 * (0.4 + 0.6 * lengths[number] / mean)
+            scores[number] = scores.get(number, 0.0) + query.terms[term] * worth * times_heard / (
+                times_heard + base
+            )
+    return scores
 
 
 def decayed(index: Index, half_life: float) -> Scores:

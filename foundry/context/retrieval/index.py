@@ -27,6 +27,8 @@ class Index(NamedTuple):
     content: Postings
     named: Postings
     """Terms of the paths."""
+    defined: Postings
+    """Terms of the names that each file defines."""
     names: list[list[str]]
     """The names that each file defines, each once."""
     importers: list[list[int]]
@@ -52,6 +54,7 @@ def build(facts: Mapping[str, Facts], commits: Iterable[Commit]) -> Index:
         [each.length for each in facts.values()],
         _inverted(each.terms for each in facts.values()),
         _inverted(count_terms(path) for path in paths),
+        _inverted(count_terms("\n".join(each.defined)) for each in facts.values()),
         [list(dict.fromkeys(each.defined)) for each in facts.values()],
         importers,
         _inverted(commit.terms for commit in history),

@@ -1,9 +1,9 @@
 """The files of a project that matter for a task: a linear model whose weights are data.
 
-Each feature counts by its share of the best value among the candidates, so that weights hold in any
-repository: by the root of that share, which tells a little from nothing, and by the share for every
-bit of the query's length, since what decides for three words does not for a page. And it counts by
-the logarithm of its value as it is, since the best of nothing much is not much.
+Each feature counts as a share of its best value among the candidates, so that weights hold in any
+repository; by the root of that share, which tells a little from nothing; by the share again for
+every bit of the query's length, since what decides for three words does not for a page; and by the
+logarithm of its value as it is, since the best of nothing much is not much.
 `weights.json` is fitted by `scripts/fit-retrieval` on commits of other projects.
 """
 
@@ -106,12 +106,12 @@ def _points(
 ) -> Scores:
     points = dict.fromkeys(candidates, 0.0)
     long = length(query)
-    for name, (root, longer, amount) in model["features"].items():
+    for name, (plain, root, longer, amount) in model["features"].items():
         values = features[name]
         of_candidates = shares(values, source, candidates)
         for number, share in zip(candidates, of_candidates, strict=True):
             if share:
-                points[number] += root * math.sqrt(share) + longer * long * share
+                points[number] += (plain + longer * long) * share + root * math.sqrt(share)
                 points[number] += amount * math.log1p(values[number])
     for number in candidates:
         own = traits(index, number)
