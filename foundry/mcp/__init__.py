@@ -1,1 +1,1 @@
-"""Workflows, runs and phase prompts for any MCP client (extra `foundry[mcp]`)."""
+"""Workflows, runs and phase prompts for any MCP client (extra `nightfoundry[mcp]`)."""
