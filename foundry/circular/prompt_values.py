@@ -5,7 +5,6 @@ them is bounded, so that the hundredth iteration is told as much as the tenth.
 """
 
 from collections.abc import Collection, Sequence
-from contextlib import suppress
 from textwrap import indent
 from typing import Any
 
@@ -25,6 +24,7 @@ from foundry.circular.metrics import work
 from foundry.circular.partitions import unmerged
 from foundry.circular.schema import Assignment, IterationState
 from foundry.engine.step_context import StepContext
+from foundry.files import read_bounded
 from foundry.schema.events import IterationStarted, Note
 from foundry.schema.journal import StepRecord
 from foundry.workflow.placeholders import fill
@@ -179,9 +179,6 @@ def _known(ctx: StepContext) -> str:
     partition = ctx.context.get(PARTITION)
     same = [each for each in report.partitions if partition and each.id == partition["id"]]
     names = [each.conversation for each in same or report.partitions]
-    texts = []
-    for name in names or [record.spend.conversation]:
-        path = ctx.project.known / f"{name}.md"
-        with suppress(OSError):
-            texts.append(path.read_text(encoding="utf-8", errors="replace")[:MAX_KNOWN])
+    paths = (ctx.project.known / f"{name}.md" for name in names or [record.spend.conversation])
+    texts = (read_bounded(path, MAX_KNOWN) for path in paths)
     return "\n\n".join(filter(None, texts))[:MAX_KNOWN]

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable
+from pathlib import Path
 
 from pydantic import Field
 
@@ -14,9 +15,13 @@ from foundry.engine.gates import (
 )
 from foundry.engine.step_context import StepContext, is_documentation, scratch
 from foundry.engine.step_kind import GateResult, Result, StepKind
+from foundry.files import read_bounded
 from foundry.schema.base import Value
 from foundry.schema.command import CheckResult, result_of
 from foundry.store.git.trees import remove_tree
+
+MAX_DOCUMENT = 2_000_000
+"""Bytes."""
 
 SHELLS = {"sh", "bash", "shell", "console"}
 
@@ -66,8 +71,8 @@ def _result(_ctx: StepContext, done: DocsSubmission, evidence: GateResult) -> Re
 def _run_documents(ctx: StepContext, documents: Iterable[str]) -> Iterable[CheckResult]:
     """Run every document's blocks in a copy of the project, one fresh copy a document."""
     for document in documents:
-        text = (ctx.project.root / document).read_text(encoding="utf-8", errors="replace")
-        blocks = shell_blocks(text)
+        text = read_bounded(Path(document), MAX_DOCUMENT, root=ctx.project.root)
+        blocks = shell_blocks(text or "")
         if not blocks:
             continue
         copy = scratch(ctx)
