@@ -38,7 +38,7 @@ from foundry.schema.events import Given, Reasoned
 from foundry.schema.journal import Spend
 from foundry.schema.memory import Draft
 from foundry.schema.messages import Block, Message, Reply, ToolCall, text_block, tool_result
-from foundry.tools import submit
+from foundry.tools.base import SUBMIT
 
 WORKING_WINDOW = 200_000
 """Tokens. Quality falls as a window fills, so a larger one is not used as if it were this good."""
@@ -190,7 +190,7 @@ class _Conversation:
             if result.submission is not None:
                 self._append("user", results, counted=True)
                 return self._outcome("submitted", "", result.submission)
-            if call.name == submit.NAME:
+            if call.name == SUBMIT:
                 self.thread.rejections += (result.content[:KEPT_REJECTION],)
                 self.thread.ponders = True
         self._append("user", results)

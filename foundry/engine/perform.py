@@ -21,12 +21,10 @@ from foundry.redact import redacted, secret_values
 from foundry.schema.journal import step_slug
 from foundry.schema.messages import Message, Usage
 from foundry.store.project import FOLDER, LOCAL
-from foundry.tools.base import Tool, Toolset
+from foundry.tools.base import SUBMIT, Tool, Toolset, submit_tool
 from foundry.tools.note import NAME as NOTE
 from foundry.tools.note import note_tool
 from foundry.tools.recall import NAME as RECALL
-from foundry.tools.submit import NAME as SUBMIT
-from foundry.tools.submit import submit_tool
 from foundry.tools.think import NAME as THINK
 from foundry.tools.think import thinking_tool
 from foundry.tools.toolset import Workbench, make_tools
@@ -41,15 +39,15 @@ def perform(ctx: StepContext) -> Performed:
     """
     kind = kind_of(ctx.instruction.step)
     ctx = replace(ctx, conversation=_conversation_id(ctx))
-    reviewer = _Reviewer(ctx, kind)
-    outcome = converse(_brief(ctx, kind, reviewer))
+    gate = _Gate(ctx, kind)
+    outcome = converse(_brief(ctx, kind, gate))
     if outcome.known:
         atomic_write(ctx.project.known / f"{ctx.conversation}.md", outcome.known)
-    kept = reviewer.kept(outcome) if outcome.submission is None else None
-    return Performed(outcome, reviewer.evidence, kept)
+    kept = gate.cut_short(outcome) if outcome.submission is None else None
+    return Performed(outcome, gate.evidence, kept)
 
 
-def _brief(ctx: StepContext, kind: StepKind, reviewer: "_Reviewer") -> Brief:
+def _brief(ctx: StepContext, kind: StepKind, gate: "_Gate") -> Brief:
     step = ctx.instruction.step
     known = secret_values(os.environ)
     transcript = ctx.project.conversations / f"{ctx.conversation}.jsonl"
@@ -79,7 +77,7 @@ def _brief(ctx: StepContext, kind: StepKind, reviewer: "_Reviewer") -> Brief:
         step=ctx.instruction.id,
         system=prompt_values.system(ctx),
         opening=prompt_values.opening(ctx),
-        tools=_tools(ctx, kind, reviewer),
+        tools=_tools(ctx, kind, gate),
         model=ctx.model(step.role),
         allowance=Allowance(step.budget, ctx.usd_left, ctx.deadline, time.monotonic),
         observe=ctx.observe,
@@ -97,14 +95,14 @@ def _brief(ctx: StepContext, kind: StepKind, reviewer: "_Reviewer") -> Brief:
 SHOWN_CLOSED = 20
 
 
-class _Reviewer:
-    """Reviews submissions and keeps the evidence of the last one."""
+class _Gate:
+    """Judges submissions as the step's kind does, and keeps the evidence of the last."""
 
     def __init__(self, ctx: StepContext, kind: StepKind) -> None:
         self.evidence = GateResult()
         self._ctx, self._kind = ctx, kind
 
-    def kept(self, outcome: Outcome) -> Kept | None:
+    def cut_short(self, outcome: Outcome) -> Kept | None:
         """What is kept of a conversation that handed in nothing."""
         if self._kind.cut_short is None:
             return None
@@ -152,7 +150,7 @@ def _criteria_problems(ctx: StepContext, kind: StepKind, submission: BaseModel) 
     return () if verdict.valid else (*verdict.issues, *verdict.suggestions)
 
 
-def _tools(ctx: StepContext, kind: StepKind, reviewer: _Reviewer) -> Toolset:
+def _tools(ctx: StepContext, kind: StepKind, gate: _Gate) -> Toolset:
     workbench = Workbench(
         root=ctx.project.root,
         sandbox=ctx.sandbox,
@@ -165,11 +163,11 @@ def _tools(ctx: StepContext, kind: StepKind, reviewer: _Reviewer) -> Toolset:
         ctx.policy, ctx.project.root, run=ctx.start.run, step=ctx.instruction.id,
         approve=ctx.approve, observe=ctx.observe,
     )  # fmt: skip
-    kept: dict[str, Tool[Any]] = {NOTE: note_tool(ctx.notebook.keep)}
+    always: dict[str, Tool[Any]] = {NOTE: note_tool(ctx.notebook.keep)}
     if ctx.instruction.step.thinks.mode == "rounds":
         chosen |= make_tools([RECALL], workbench)
-        kept[THINK] = thinking_tool()
-    return Toolset({**guard.wrap(chosen), **kept, SUBMIT: submit_tool(kind.submission, reviewer)})
+        always[THINK] = thinking_tool()
+    return Toolset({**guard.wrap(chosen), **always, SUBMIT: submit_tool(kind.submission, gate)})
 
 
 def _conversation_id(ctx: StepContext) -> str:

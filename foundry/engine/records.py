@@ -39,7 +39,7 @@ def step_record(
         checks=tuple(_without_output(check) for check in evidence.checks),
         rejections=rejections,
         spend=spend,
-        message="\n\n".join(part for part in (result.subject, result.body) if part),
+        message=result.message,
     )
 
 

@@ -9,7 +9,6 @@ from typing import Any
 
 from foundry.engine.notes import Notebook
 from foundry.engine.run_memory import RunMemory
-from foundry.errors import ArtifactError, WorkflowError
 from foundry.model.base import Model
 from foundry.permission.approvals import Approve
 from foundry.sandbox.base import Sandbox
@@ -18,15 +17,13 @@ from foundry.schema.command import CheckResult, CommandLimits
 from foundry.schema.events import CheckRan, Observer
 from foundry.schema.journal import Attempt, Entry, Start, StepRecord
 from foundry.schema.permission import Policy
-from foundry.schema.plan import Task
 from foundry.schema.workflow import Workflow
 from foundry.store import runs
-from foundry.store.artifacts import read_plan
 from foundry.store.git.repository import Repository
 from foundry.store.git.trees import remove_tree
 from foundry.store.ledger import Ledger
 from foundry.store.patterns.library import Library
-from foundry.store.project import FOLDER, TASKS, Project
+from foundry.store.project import FOLDER, Project
 from foundry.workflow.cursor import Instruction
 
 DOCUMENTATION = (".md", ".rst", ".adoc")  # not .txt: requirements.txt is part of the project
@@ -102,27 +99,6 @@ class StepContext:
     def iteration(self) -> int:
         """The iteration of the loop that this step stands in, from 1."""
         return self.instruction.number or 1
-
-    def task(self) -> Task:
-        """The task of this step of a loop over tasks.json, as the file has it now.
-
-        Raises WorkflowError outside such a loop, ArtifactError where the task is gone.
-        """
-        due = self.context.get("task")
-        task_id = due.get("id") if isinstance(due, dict) else None
-        if task_id is None:
-            raise WorkflowError(f"{self.instruction.id}: there is no `task` in its loop to build")
-        plan = read_plan(self.project)
-        task = plan.task(task_id) if plan else None
-        if task is None:
-            raise ArtifactError(
-                f"{FOLDER}/{TASKS}",
-                "tasks",
-                f"the task {task_id!r}, which is due, is missing",
-                hint=f"Put it back, or `git checkout HEAD -- {FOLDER}/{TASKS}`; "
-                "then `foundry resume`",
-            )
-        return task
 
     def last(self, step: str) -> StepRecord | None:
         """The newest record of a step, whatever its iteration."""

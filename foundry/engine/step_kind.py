@@ -48,6 +48,11 @@ class Result:
     event: Callable[[StepRecord], Event] | None = None
     """What observers hear once the step is committed, beside that it ended."""
 
+    @property
+    def message(self) -> str:
+        """The commit message."""
+        return "\n\n".join(part for part in (self.subject, self.body) if part)
+
 
 Kept = tuple[Result, GateResult]
 """What an ending leaves that no submission decides."""

@@ -1,10 +1,11 @@
 """What a model may call. A tool is a name, a description, a schema and a function.
 
-It also says what others ask of it: whether it only reads, what permission judges a call by, what a
-person is shown of one and may change. So a new tool is one file and a line in toolset.py.
+The call that ends a conversation is one too (`submit_tool`): its schema is the step's contract.
+A tool also says what others ask of it: whether it only reads, what permission judges a call by,
+what a person is shown of one and may change. So a new tool is one file and a line in toolset.py.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from functools import cache
@@ -23,6 +24,7 @@ class Arguments(BaseModel):
 
 
 A = TypeVar("A", bound=BaseModel)
+S = TypeVar("S", bound=BaseModel)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +128,31 @@ class Toolset:
             known = ", ".join(self._tools)
             return ToolResult(f"There is no tool {name!r}. The tools are: {known}.", is_error=True)
         return tool.run(raw)
+
+
+Review = Callable[[BaseModel], Sequence[str]]
+"""Judges a submission that fits its schema: the problems, none when it holds."""
+
+SUBMIT = "submit"
+
+
+def submit_tool(contract: type[S], review: Review) -> Tool[S]:
+    """`submit` for a contract. What `review` finds goes back to the model as the reason."""
+
+    def call(submission: S) -> ToolResult:
+        problems = review(submission)
+        if problems:
+            reasons = "\n".join(f"- {problem}" for problem in problems)
+            return ToolResult(f"Not accepted:\n{reasons}\nMend this, then submit again.", True)
+        return ToolResult("Accepted.", submission=submission)
+
+    return Tool(
+        name=SUBMIT,
+        description="Hand in the result of this step. The harness checks it; when it is accepted "
+        "the conversation is over.",
+        arguments=contract,
+        call=call,
+    )
 
 
 def explain(error: ValidationError) -> str:

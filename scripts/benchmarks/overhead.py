@@ -23,8 +23,7 @@ from foundry.schema.messages import text_block
 from foundry.schema.workflow import Budget
 from foundry.store.ledger import Ledger
 from foundry.store.session_log import SessionLog
-from foundry.tools.base import Toolset
-from foundry.tools.submit import submit_tool
+from foundry.tools.base import Toolset, submit_tool
 from foundry.tools.toolset import OURS, Workbench, make_tools
 from scripts.benchmarks.figure import Figure
 from scripts.benchmarks.serving import serving

@@ -21,8 +21,7 @@ from foundry.model.rehearsal.server import RehearsalServer
 from foundry.schema.events import Compacted, ContextUpdated, ToolRan, TurnEnded
 from foundry.schema.messages import text_block
 from foundry.schema.workflow import Budget
-from foundry.tools.base import Arguments, Tool, ToolResult, Toolset
-from foundry.tools.submit import submit_tool
+from foundry.tools.base import Arguments, Tool, ToolResult, Toolset, submit_tool
 from tests.support.asked import results, words
 from tests.support.builds import FAST, MODEL, serve
 

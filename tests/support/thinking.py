@@ -16,9 +16,8 @@ from foundry.schema.memory import Draft
 from foundry.schema.messages import Usage, text_block
 from foundry.schema.workflow import Budget, Reflection
 from foundry.store.memory.store import ContextMemoryStore
-from foundry.tools.base import Arguments, Tool, ToolResult, Toolset
+from foundry.tools.base import Arguments, Tool, ToolResult, Toolset, submit_tool
 from foundry.tools.recall import recall_tool
-from foundry.tools.submit import submit_tool
 from foundry.tools.think import thinking_tool
 from tests.support.builds import FAST, MODEL, serve
 from tests.support.moments import call as made

@@ -1,4 +1,8 @@
-"""Builder: one task of tasks.json, made and shown by its own command; adds to build-log.md."""
+"""Builder: one task of tasks.json, made and shown by its own command; adds to build-log.md.
+
+In build.yaml it is `builder[n]/task`: a loop over the tasks, each with `contract: builder` and the
+template build/builder.md.j2.
+"""
 
 from collections.abc import Mapping
 from typing import Any, Literal
@@ -11,11 +15,12 @@ from foundry.engine.prompt_values import earlier_work, excerpts_about
 from foundry.engine.step_context import StepContext
 from foundry.engine.step_kind import GateResult, Result, StepKind
 from foundry.engine.steps.architect import components
+from foundry.errors import ArtifactError, WorkflowError
 from foundry.schema.base import Value
 from foundry.schema.plan import Plan, Task
 from foundry.schema.workflow import LoopStep
 from foundry.store.artifacts import read_plan, read_text
-from foundry.store.project import BUILD_LOG
+from foundry.store.project import BUILD_LOG, FOLDER, TASKS
 
 Change = Literal["feat", "fix", "refactor", "test", "docs", "build", "chore"]
 
@@ -38,13 +43,34 @@ class BuilderSubmission(Value):
 
 
 def _values(ctx: StepContext) -> Mapping[str, Any]:
-    task, plan = ctx.task(), read_plan(ctx.project)
+    task, plan = _task(ctx), read_plan(ctx.project)
     return {
         "task": task,
         "components": components(plan, _reach(plan, task)) if plan else "",
         "earlier": earlier_work(ctx, task),
         "excerpts": excerpts_about(ctx, f"{task.title}\n{task.description}"),
     }
+
+
+def _task(ctx: StepContext) -> Task:
+    """The task of this step's loop, as tasks.json has it now.
+
+    Raises WorkflowError outside such a loop, ArtifactError where the task is gone.
+    """
+    due = ctx.context.get("task")
+    task_id = due.get("id") if isinstance(due, dict) else None
+    if task_id is None:
+        raise WorkflowError(f"{ctx.instruction.id}: there is no `task` in its loop to build")
+    plan = read_plan(ctx.project)
+    task = plan.task(task_id) if plan else None
+    if task is None:
+        raise ArtifactError(
+            f"{FOLDER}/{TASKS}",
+            "tasks",
+            f"the task {task_id!r}, which is due, is missing",
+            hint=f"Put it back, or `git checkout HEAD -- {FOLDER}/{TASKS}`; then `foundry resume`",
+        )
+    return task
 
 
 def _reach(plan: Plan, task: Task) -> list[str]:
@@ -54,14 +80,14 @@ def _reach(plan: Plan, task: Task) -> list[str]:
 
 
 def _assignment(ctx: StepContext) -> str:
-    task = ctx.task()
+    task = _task(ctx)
     criteria = "\n".join(f"- {each.criterion}" for each in task.acceptance)
     return f"{task.id}: {task.title}\n\n{task.description}\n\n{criteria}"
 
 
 def _gate(ctx: StepContext, _done: BuilderSubmission) -> GateResult:
     """The tree changed, and the task's own command ends with 0."""
-    task = ctx.task()
+    task = _task(ctx)
     if problems := uncommittable(ctx, task.files):
         return GateResult(problems)
     files = staged_files(ctx)
@@ -72,7 +98,7 @@ def _gate(ctx: StepContext, _done: BuilderSubmission) -> GateResult:
 
 
 def _result(ctx: StepContext, done: BuilderSubmission, evidence: GateResult) -> Result:
-    task = ctx.task()
+    task = _task(ctx)
     return Result(
         f"{done.change}: {_lower_first(task.title)}",
         done.report,
