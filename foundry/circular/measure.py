@@ -16,7 +16,7 @@ from foundry.circular.metrics import completion, counted, work
 from foundry.circular.schema import Failure, IterationState, IterationStatus, Mark, Measure, Report
 from foundry.circular.verdicts import ErrorType, Settled, Verification, claim_of, error_line, settle
 from foundry.engine.step_context import StepContext
-from foundry.engine.step_kind import Acted, Result
+from foundry.engine.step_kind import Acted, GateResult, Result
 from foundry.engine.steps.checks import checked
 from foundry.errors import DecisionNeeded, WorkflowError
 from foundry.schema.command import CheckResult
@@ -57,7 +57,7 @@ def measure(ctx: StepContext) -> Acted:
         _ask_where_unclear(ctx, history)
     event = iteration_ended(ctx.instruction.id, state, history, trip.kind if trip else "")
     result = _result(ctx, state, settled, trip)
-    return replace(result, event=lambda _record: event), checks
+    return replace(result, event=lambda _record: event), GateResult(checks=checks)
 
 
 def own_tree(repository: Repository, revision: str = "HEAD") -> str:

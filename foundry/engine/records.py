@@ -37,6 +37,8 @@ def step_record(
         artifacts=tuple(result.artifacts),
         files=evidence.files,
         checks=tuple(_without_output(check) for check in evidence.checks),
+        flags=evidence.flags,
+        examination=evidence.examination,
         rejections=rejections,
         spend=spend,
         message=result.message,

@@ -183,11 +183,11 @@ class Runner:
         acted = action_of(ctx.instruction.step).act(ctx)
         if acted is None:
             return Ended(Status.PAUSED, "a decision is needed: run `foundry resume` in a terminal")
-        result, checks = acted
-        if time.monotonic() >= self.run.deadline and not all(c.holds for c in checks):
+        result, evidence = acted
+        if time.monotonic() >= self.run.deadline and not all(c.holds for c in evidence.checks):
             return self._pause("deadline")  # what was stopped by it is no failure
         spend = Spend(seconds=round(time.monotonic() - begun, 3), cost_usd=0.0)
-        self._record(ctx, result, GateResult((), checks), spend, ())
+        self._record(ctx, result, evidence, spend, ())
         return None
 
     def _record(

@@ -15,6 +15,8 @@ from foundry.engine.step_context import StepContext
 from foundry.plugins import Registry
 from foundry.schema.command import CheckResult
 from foundry.schema.events import Event
+from foundry.schema.examination import Examination
+from foundry.schema.flag import Flag
 from foundry.schema.journal import Entry, StepRecord
 from foundry.schema.workflow import LoopStep, Step, Workflow
 from foundry.workflow.cursor import Instruction
@@ -27,6 +29,9 @@ class GateResult:
     problems: tuple[str, ...] = ()
     checks: tuple[CheckResult, ...] = ()
     files: tuple[str, ...] = ()
+    flags: tuple[Flag, ...] = ()
+    """What a person should know of it, and a reviewer."""
+    examination: Examination | None = None
 
 
 @dataclass(frozen=True)
@@ -130,7 +135,7 @@ class StepKind:
     """What a run made, in a sentence, for its ending."""
 
 
-Acted = tuple[Result, tuple[CheckResult, ...]]
+Acted = tuple[Result, GateResult]
 
 
 @dataclass(frozen=True)

@@ -121,7 +121,9 @@ def evidence(facts: Facts, status: Status) -> Evidence:
             "proven" if built and held else "built" if built else "open"
         )
         requirements.append(
-            RequirementEvidence(**requirement.model_dump(), state=state, criteria=criteria)
+            RequirementEvidence(
+                **requirement.model_dump(exclude={"testable"}), state=state, criteria=criteria
+            )
         )
     return Evidence(
         run=facts.start.run,

@@ -7,7 +7,7 @@ from typing import Literal
 
 from foundry.schema.base import Value
 
-CheckKind = Literal["setup", "test", "lint", "run", "verify", "docs"]
+CheckKind = Literal["setup", "test", "lint", "run", "verify", "docs", "finding"]
 CheckStatus = Literal["passed", "failed", "preexisting", "not_run"]
 
 KEPT_OUTPUT = 4_000
@@ -63,11 +63,24 @@ class TestCounts(Value):
         )
 
 
+class CommandEnding(Value):
+    """How a command ended, in short. `exit_code` is None when it was stopped or never started."""
+
+    exit_code: int | None
+    verdict: str = ""
+
+    @property
+    def ok(self) -> bool:
+        """Whether the command itself said that all is well."""
+        return self.exit_code == 0
+
+
 class CheckResult(Value):
     """One command that was run as a check.
 
     `preexisting`: it fails, and it failed in the same way before this run changed anything.
-    `not_run`: an earlier command it needs had failed.
+    `not_run`: an earlier command it needs had failed. Of kind `finding`: a reviewer's command,
+    which failed when it was found and has to pass.
     """
 
     name: str
@@ -80,6 +93,8 @@ class CheckResult(Value):
     tests: TestCounts | None = None
     failing: tuple[str, ...] = ()
     output: str = ""
+    before: CommandEnding | None = None
+    """How the same command ended over the code before the work that it shows."""
 
     @property
     def holds(self) -> bool:

@@ -10,6 +10,8 @@ from pydantic import Field, TypeAdapter
 
 from foundry.schema.base import Json, Value
 from foundry.schema.command import CheckResult
+from foundry.schema.examination import Examination
+from foundry.schema.flag import Flag
 from foundry.schema.messages import Usage
 from foundry.schema.run import Status
 
@@ -95,6 +97,8 @@ class StepRecord(_Line):
     artifacts: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
     checks: tuple[CheckResult, ...] = ()
+    flags: tuple[Flag, ...] = ()
+    examination: Examination | None = None
     rejections: tuple[str, ...] = ()
     spend: Spend = Spend()
     message: str = ""

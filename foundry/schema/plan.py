@@ -11,9 +11,15 @@ from pydantic import Field, model_validator
 from foundry.schema.base import Value
 
 Size = Literal["small", "medium", "large"]
+Nature = Literal["behaviour", "refactoring", "tests", "documentation", "configuration"]
 
 MAX_TASKS: dict[str, int] = {"small": 6, "medium": 20, "large": 300}
 """A small wish gets few tasks: the most that a plan of each size may have."""
+
+MAX_COMMAND = 8_000
+"""Characters of a command."""
+
+WITHOUT_NUL = r"^[^\x00]*$"
 
 Identifier = Field(pattern=r"^[a-z0-9][a-z0-9-]{0,47}$")
 
@@ -47,6 +53,9 @@ class Requirement(Value):
     id: str = Field(pattern=r"^R[0-9]{1,3}$")
     text: str = Field(min_length=1)
     quote: str = Field(min_length=3, description="the words of the spec, copied exactly")
+    testable: bool = Field(
+        True, description="false only for what no command can tell, such as wording and looks"
+    )
 
 
 class Component(Value):
@@ -62,6 +71,13 @@ class Acceptance(Value):
 
     criterion: str = Field(min_length=1)
     requirement: str = Field(description="id of a requirement")
+    verify: str = Field(
+        "",
+        max_length=MAX_COMMAND,
+        pattern=WITHOUT_NUL,
+        description="shell command that shows this criterion alone, by ending with exit code 0; "
+        "needed where the task's own command would pass without it",
+    )
 
 
 class Task(Value):
@@ -75,10 +91,21 @@ class Task(Value):
     depends_on: tuple[str, ...] = ()
     verify: str = Field(
         min_length=1,
-        max_length=8_000,
-        pattern=r"^[^\x00]*$",
-        description="shell command; exit code 0 when it is done",
+        max_length=MAX_COMMAND,
+        pattern=WITHOUT_NUL,
+        description="shell command; exit code 0 when it is done, another one before",
     )
+    kind: Nature = Field(
+        "behaviour",
+        description="what it changes; a refactoring's command passes before and after",
+    )
+
+
+class ObsoleteTest(Value):
+    """A test that the project has and that the spec takes away or contradicts."""
+
+    test: str = Field(min_length=1, description="its id, or its file to mean all in it")
+    quote: str = Field(min_length=3, description="the words of the spec, copied exactly")
 
 
 class Plan(Value):
@@ -88,6 +115,9 @@ class Plan(Value):
     requirements: tuple[Requirement, ...] = Field(min_length=1)
     components: tuple[Component, ...] = ()
     tasks: tuple[Task, ...] = Field(min_length=1)
+    obsolete: tuple[ObsoleteTest, ...] = Field(
+        (), description="tests of the project that can't hold any more when the spec is met"
+    )
 
     @model_validator(mode="after")
     def _hangs_together(self) -> "Plan":

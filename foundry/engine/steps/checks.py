@@ -8,7 +8,7 @@ from foundry.engine.junit import read_junit, report_file
 from foundry.engine.markdown import bullets, check_table, document, section
 from foundry.engine.records import one_line
 from foundry.engine.step_context import StepContext, own_files, scratch
-from foundry.engine.step_kind import Acted, Result, StepAction
+from foundry.engine.step_kind import Acted, GateResult, Result, StepAction
 from foundry.schema.command import CheckKind, CheckResult, result_of
 from foundry.schema.events import Note
 from foundry.schema.plan import Check, Checks
@@ -30,7 +30,7 @@ def run_baseline(ctx: StepContext) -> Acted:
     for check in failing:
         ctx.observe(Note(f"{check.name} failed before anything was changed: {check.verdict}"))
     summary = f"{len(checks) - len(failing)} of {len(checks)} checks hold before this run"
-    return Result("docs(foundry): baseline of the checks", summary), checks
+    return Result("docs(foundry): baseline of the checks", summary), GateResult(checks=checks)
 
 
 def run_checks(ctx: StepContext) -> Acted:
@@ -57,7 +57,7 @@ def run_checks(ctx: StepContext) -> Acted:
         patch={"tests": {"passed": passed, "settled": settled, "iterations": iteration}},
         artifacts=artifacts,
     )
-    return result, checks
+    return result, GateResult(checks=checks)
 
 
 def checked(

@@ -37,7 +37,7 @@ def _described(_ctx: StepContext, text: DeploySubmission, _evidence: GateResult)
 
 def _act(ctx: StepContext) -> Acted | None:
     result = _pushed(ctx)
-    return None if result is None else (result, ())
+    return None if result is None else (result, GateResult())
 
 
 def _pushed(ctx: StepContext) -> Result | None:

@@ -71,7 +71,7 @@ def _facts(ctx: StepContext) -> str:
 
 def _learn(ctx: StepContext) -> Acted:
     """The facts of a run alone, without a model's lessons."""
-    return _result(ctx, FeedbackSubmission(), GateResult()), ()
+    return _result(ctx, FeedbackSubmission(), GateResult()), GateResult()
 
 
 FEEDBACK = StepKind(name="feedback", submission=FeedbackSubmission, values=_values, result=_result)
