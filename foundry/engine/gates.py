@@ -1,7 +1,7 @@
 """What the gates of several kinds of step ask. What a model says is never evidence here."""
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from foundry.engine.step_context import StepContext, own_files
@@ -37,13 +37,17 @@ def uncommittable(ctx: StepContext, files: Iterable[str] = ()) -> tuple[str, ...
     return tuple(problems)
 
 
-def run_verify(ctx: StepContext, name: str, command: str) -> CheckResult:
-    """Run a task's own command and undo what it leaves in the tree."""
+def run_commands(ctx: StepContext, commands: Mapping[str, str]) -> tuple[CheckResult, ...]:
+    """Run a task's own commands, by name, and undo what each leaves in the tree."""
     snapshot = ctx.repository.stage_all()
-    limits = ctx.command_limits(VERIFY_SECONDS)
-    result = ctx.sandbox.run(command, cwd=ctx.project.root, limits=limits)
-    ctx.repository.restore_to(snapshot)
-    return ctx.observed(result_of(name, "verify", result))
+    results = []
+    for name, command in commands.items():
+        ended = ctx.sandbox.run(
+            command, cwd=ctx.project.root, limits=ctx.command_limits(VERIFY_SECONDS)
+        )
+        ctx.repository.restore_to(snapshot)
+        results.append(result_of(name, "verify", ended))
+    return tuple(results)
 
 
 def failures(checks: Iterable[CheckResult]) -> tuple[str, ...]:

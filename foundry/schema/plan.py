@@ -100,6 +100,18 @@ class Task(Value):
         description="what it changes; a refactoring's command passes before and after",
     )
 
+    def commands(self) -> dict[str, str]:
+        """The commands that show it, by the names that their results have: its own, and those of
+        criteria that have one."""
+        own = {f"verify {self.id}": self.verify}
+        criteria = enumerate(self.acceptance, 1)
+        return own | {f"verify {self.id}.{n}": each.verify for n, each in criteria if each.verify}
+
+    def shown_by(self, number: int) -> str:
+        """The name of the command that shows the criterion of this number (from 1)."""
+        own = self.acceptance[number - 1].verify
+        return f"verify {self.id}.{number}" if own else f"verify {self.id}"
+
 
 class ObsoleteTest(Value):
     """A test that the project has and that the spec takes away or contradicts."""

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from pydantic import Field
 
+from foundry.engine.evidence.disagreement import plain
 from foundry.engine.markdown import bullets, document, section
 from foundry.engine.step_context import StepContext
 from foundry.engine.step_kind import GateResult, Result, StepKind
@@ -23,11 +24,13 @@ class ArchitectSubmission(Value):
 
 def _gate(ctx: StepContext, design: ArchitectSubmission) -> GateResult:
     """Requirements quote the spec word for word; the plan has the size that Scout saw."""
-    spec = _plain(ctx.start.spec)
+    spec, plan = plain(ctx.start.spec), design.plan
+    quotes = [(f"requirement {each.id}", each.quote) for each in plan.requirements]
+    quotes += [(f"obsolete test {each.test!r}", each.quote) for each in plan.obsolete]
     problems = [
-        f"requirement {requirement.id}: the spec does not hold the words {requirement.quote!r}"
-        for requirement in design.plan.requirements
-        if _plain(requirement.quote) not in spec
+        f"{what}: the spec does not hold the words {quote!r}"
+        for what, quote in quotes
+        if plain(quote) not in spec
     ]
     size = str(ctx.context.get("size", "medium"))
     count, most = len(design.plan.tasks), MAX_TASKS[size]
@@ -82,14 +85,6 @@ def _touches(own: Sequence[str], files: Sequence[str]) -> bool:
 
 def _paths(paths: Sequence[str]) -> str:
     return ", ".join(f"`{path}`" for path in paths) or "none named"
-
-
-def _plain(text: str) -> str:
-    """Text for comparison: case, quotes and white space do not matter."""
-    plain = text.lower().translate(
-        str.maketrans("\u2018\u2019\u201c\u201d\u2013\u2014", "''\"\"--")
-    )
-    return " ".join(plain.split())
 
 
 ARCHITECT = StepKind(name="architect", submission=ArchitectSubmission, gate=_gate, result=_result)

@@ -9,7 +9,9 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from foundry.engine.gates import failures, run_verify, staged_files, uncommittable
+from foundry.engine.evidence.disagreement import Disagreement, disagreements, unquoted
+from foundry.engine.evidence.red_green import with_endings_before
+from foundry.engine.gates import failures, run_commands, staged_files, uncommittable
 from foundry.engine.markdown import bullets, document, titled
 from foundry.engine.prompt_values import earlier_work, excerpts_about
 from foundry.engine.step_context import StepContext
@@ -35,6 +37,12 @@ class BuilderSubmission(Value):
     )
     change: Change = Field("feat", description="kind of change, for the commit message")
     notes: tuple[str, ...] = Field((), description="decisions and surprises that others must know")
+    disagreements: tuple[Disagreement, ...] = Field(
+        (),
+        max_length=5,
+        description="where the spec contradicts itself or a test, so that no code can meet both: "
+        "say so here instead of bending either; it is no failure",
+    )
 
     @property
     def report(self) -> str:
@@ -85,16 +93,26 @@ def _assignment(ctx: StepContext) -> str:
     return f"{task.id}: {task.title}\n\n{task.description}\n\n{criteria}"
 
 
-def _gate(ctx: StepContext, _done: BuilderSubmission) -> GateResult:
-    """The tree changed, and the task's own command ends with 0."""
+def _gate(ctx: StepContext, done: BuilderSubmission) -> GateResult:
+    """The task's own commands end with 0; how they ended before it is kept with that.
+
+    A task whose work is there already changes nothing, and its commands say so. One that can't be
+    done because spec and test disagree is accepted as it is, with that said.
+    """
     task = _task(ctx)
     if problems := uncommittable(ctx, task.files):
         return GateResult(problems)
-    files = staged_files(ctx)
-    if not files:
-        return GateResult((UNCHANGED,))
-    check = run_verify(ctx, f"verify {task.id}", task.verify)
-    return GateResult(failures([check]), (check,), files)
+    if problems := unquoted(ctx, done.disagreements):
+        return GateResult(problems)
+    files, commands = staged_files(ctx), task.commands()
+    checks = run_commands(ctx, commands)
+    flags = disagreements(ctx, done.disagreements)
+    if all(check.holds for check in checks):
+        checks = with_endings_before(ctx, checks, commands, files)
+    elif not flags:
+        unchanged = () if files else (UNCHANGED,)
+        return GateResult((*unchanged, *failures(checks)), checks, files)
+    return GateResult((), tuple(map(ctx.observed, checks)), files, flags)
 
 
 def _result(ctx: StepContext, done: BuilderSubmission, evidence: GateResult) -> Result:

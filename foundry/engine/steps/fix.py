@@ -1,10 +1,12 @@
 """Healing: the plan that finds out why checks fail, and the fix that follows it."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from pydantic import Field
 
+from foundry.engine.evidence.disagreement import disagreements, unquoted
 from foundry.engine.gates import committable
 from foundry.engine.markdown import bullets, document, section
 from foundry.engine.prompt_values import capped
@@ -46,10 +48,14 @@ def _plan_result(ctx: StepContext, plan: FixPlanSubmission, _evidence: GateResul
     )
 
 
-def _fix_gate(ctx: StepContext, _done: BuilderSubmission) -> GateResult:
-    """The tree changed; whether the change heals is for the next test run to say."""
-    evidence = committable(ctx)
-    return evidence if evidence.problems or evidence.files else GateResult((UNCHANGED,))
+def _fix_gate(ctx: StepContext, done: BuilderSubmission) -> GateResult:
+    """The tree changed, or can't change for a reason; the next test run says whether it heals."""
+    if problems := unquoted(ctx, done.disagreements):
+        return GateResult(problems)
+    evidence, flags = committable(ctx), disagreements(ctx, done.disagreements)
+    if evidence.problems:
+        return evidence
+    return replace(evidence, flags=flags) if evidence.files or flags else GateResult((UNCHANGED,))
 
 
 def _fix_result(ctx: StepContext, done: BuilderSubmission, evidence: GateResult) -> Result:

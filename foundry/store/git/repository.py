@@ -10,6 +10,8 @@ from foundry.store.git.trees import open_up, remove_tree
 
 REMOTE = "origin"
 PUSH_SECONDS = 600
+AT_ONCE = 200
+"""Paths on one command line of git."""
 
 _UNDER_WAY = (
     *("MERGE_HEAD", "MERGE_MSG", "MERGE_MODE", "CHERRY_PICK_HEAD", "REVERT_HEAD", "AUTO_MERGE"),
@@ -88,6 +90,23 @@ class Repository(Query):
         finally:
             scratch.unlink(missing_ok=True)
 
+    def overlaid(self, base: str, tree: str, paths: Sequence[str], scratch: Path) -> str:
+        """The tree `base` with `paths` as `tree` has them; what is not there goes away."""
+        env = {"GIT_INDEX_FILE": str(scratch)}
+        try:
+            self.run("read-tree", base, env=env)
+            for start in range(0, len(paths), AT_ONCE):
+                few = paths[start : start + AT_ONCE]
+                entries = raw_paths(self.run("ls-tree", "-r", "-z", tree, "--", *few))
+                there = [each.partition("\t") for each in entries]
+                info = [f"{about.split()[0]},{about.split()[2]},{path}" for about, _, path in there]
+                cached = [word for each in info for word in ("--cacheinfo", each)]
+                gone = sorted({*few} - {path for _, _, path in there})
+                self.run("update-index", "--add", *cached, "--force-remove", "--", *gone, env=env)
+            return self.run("write-tree", env=env).strip()
+        finally:
+            scratch.unlink(missing_ok=True)
+
     def remove_displaced(self) -> None:
         """Remove pipes and the like that stand in a tracked file's place: git can't take them."""
         for path in self._displaced():
@@ -128,8 +147,9 @@ class Repository(Query):
 
     def restore_to(self, tree: str) -> tuple[str, ...]:
         """Make files and index what `tree`, from `stage_all`, holds; returns what had changed."""
-        if self.attempt("write-tree")[1].strip() != tree:
-            self.run("read-tree", "--reset", tree)
+        differs = self.attempt("write-tree")[1].strip() != tree
+        if differs and self.attempt("read-tree", "--reset", tree)[0]:
+            self.run("read-tree", tree)  # the index skips some files, and git won't keep that
         out = self._opening("diff", "--name-only", "-z")
         out += self._opening("ls-files", "-z", "--others", "--exclude-standard")
         if raw_paths(out):
@@ -208,8 +228,8 @@ class Repository(Query):
         return paths or ("",)
 
     def clone(self, target: Path) -> None:
-        """A clone of HEAD that borrows this repository's objects, and none of its settings."""
-        self.run("clone", "--quiet", "--shared", "--no-tags", ".", str(target))
+        """A clone of HEAD with nothing of this repository's settings, other branches or tags."""
+        self.run("clone", "--quiet", "--single-branch", "--no-tags", ".", str(target))
 
     def export(self, target: Path) -> None:
         """Write the index's files into a folder, without any history."""

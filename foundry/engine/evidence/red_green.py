@@ -1,0 +1,45 @@
+"""Red before green: a command that shows work has to fail without it.
+
+It is run over the code before the work, with the tests that the work brings: so what it says is
+about the code. In the work tree and not in a clone, where what git ignores (an environment, built
+files) would be missing and the command would fail for want of that.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from foundry.engine.evidence.test_files import is_test_file
+from foundry.engine.gates import run_commands
+from foundry.engine.step_context import StepContext
+from foundry.schema.command import CheckResult, CommandEnding
+
+SCRATCH = "foundry-before"
+"""A second index beside git's own."""
+
+
+def with_endings_before(
+    ctx: StepContext,
+    results: Sequence[CheckResult],
+    commands: Mapping[str, str],
+    files: Sequence[str],
+) -> tuple[CheckResult, ...]:
+    """The results of commands that hold, each with how it ended before `files` were changed."""
+    named = [*commands.values()]
+    tests = [path for path in files if is_test_file(path, named)]
+    endings = _endings(ctx, commands, tests) if len(tests) < len(files) else {}
+    return tuple(each.model_copy(update={"before": endings.get(each.name)}) for each in results)
+
+
+def _endings(
+    ctx: StepContext, commands: Mapping[str, str], tests: Sequence[str]
+) -> dict[str, CommandEnding]:
+    after = ctx.repository.stage_all()
+    scratch = ctx.repository.git_dir() / SCRATCH
+    before = ctx.repository.overlaid("HEAD", after, tests, scratch)
+    ctx.repository.restore_to(before)
+    try:
+        results = run_commands(ctx, commands)
+    finally:
+        ctx.repository.restore_to(after)
+    return {
+        each.name: CommandEnding(exit_code=each.exit_code, verdict=each.verdict) for each in results
+    }
