@@ -6,6 +6,7 @@ from pathlib import Path
 
 from foundry.config import program
 from foundry.engine import summary
+from foundry.engine.evidence.counts import told
 from foundry.engine.run import Run
 from foundry.engine.runner import Ended
 from foundry.engine.step_kind import headline_of
@@ -44,7 +45,7 @@ def banner(run: Run, log: Path, *, resumed: bool) -> RunStarted:
 def ending(run: Run, ended: Ended, seconds: float) -> RunEnded:
     """What there is now; `seconds` is how long this invocation worked."""
     facts, spent = run.facts(), run.ledger.total
-    proof = summary.evidence(facts, ended.status).requirements
+    figures = summary.counted(facts)
     return RunEnded(
         run=run.options.run,
         status=ended.status,
@@ -58,8 +59,9 @@ def ending(run: Run, ended: Ended, seconds: float) -> RunEnded:
         exit_code=ended.status.exit_code,
         artifacts=tuple(name for name in EDITABLE if run.project.artifact(name).exists()),
         built=headline_of(facts.workflow, facts.journal),
-        requirements=len(proof),
-        proven=sum(1 for each in proof if each.state == "proven"),
+        requirements=figures.requirements,
+        proven=figures.proven,
+        proof=told(figures),
         log=tuple(f"{each.sha[:7]} {each.subject}" for each in facts.commits[-SHOWN_COMMITS:]),
     )
 

@@ -28,7 +28,7 @@ from foundry.schema.events import AttemptFailed, Note
 from foundry.schema.journal import Spend, step_slug
 from foundry.schema.permission import Mode
 from foundry.schema.run import Status
-from foundry.store.artifacts import to_json
+from foundry.store.artifacts import read_plan, to_json
 from foundry.store.git.repository import REMOTE
 from foundry.store.project import EVIDENCE, SESSION_SUMMARY
 from foundry.workflow.cursor import Blocked, Finished, Instruction, due
@@ -83,7 +83,8 @@ class Runner:
         run = self.run
         match run.due():
             case Finished():
-                return Ended(*verdict(run.workflow, run.journal, run.cursor.warnings))
+                plan = read_plan(run.project)
+                return Ended(*verdict(run.workflow, run.journal, run.cursor.warnings, plan))
             case Blocked() as blocked:
                 return Ended(Status.FAILED, _why(blocked))
             case Instruction() as instruction:

@@ -1,27 +1,32 @@
 """session-summary.json and evidence.json from journal, plan and git. Pure but for its inputs."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from functools import reduce
-from typing import Any, Literal
+from typing import Literal
 
-from foundry.engine.step_kind import task_step
-from foundry.engine.verdict import last_checks, last_tests
-from foundry.schema.command import CheckResult, TestCounts
+from foundry.engine.evidence.counts import counts, reviewed, told
+from foundry.engine.evidence.requirements import (
+    built_tasks,
+    check_evidence,
+    last_look,
+    requirements,
+)
+from foundry.engine.verdict import flags_of, last_checks, last_tests, reasons
+from foundry.schema.command import TestCounts
+from foundry.schema.flag import Ruling
 from foundry.schema.journal import Attempt, Entry, Start, StepRecord, Thought
 from foundry.schema.messages import Usage
 from foundry.schema.plan import Plan
 from foundry.schema.run import Status
 from foundry.schema.summary import (
-    CheckEvidence,
     CommitSummary,
     ConversationSummary,
-    CriterionEvidence,
+    Counts,
     Evidence,
     PhaseSummary,
     ReflectionSummary,
-    RequirementEvidence,
     SessionSummary,
     TaskSummary,
     TestSummary,
@@ -98,40 +103,43 @@ def session_summary(facts: Facts, status: Status, reason: str, ended: datetime) 
         conversations=tuple(_conversations(spent)),
         deployed=str(context.get("deployed", "")),
         warnings=facts.cursor.warnings,
+        counts=(figures := counted(facts)),
+        proof=told(figures),
     )  # fmt: skip
 
 
 def evidence(facts: Facts, status: Status) -> Evidence:
     """The chain from every requirement to the commit and exit code that prove it."""
-    checks = last_checks(facts.records)
-    held = bool(checks) and all(check.holds for check in checks)
-    shas = _shas(facts.commits)
-    done = {task["id"]: record for task, record in _built(facts)}
-    docs = [each for record in facts.records for each in record.checks if each.kind == "docs"]
-    requirements = []
-    for requirement in facts.plan.requirements if facts.plan else ():
-        criteria = tuple(
-            _criterion(each.criterion, task.id, done.get(task.id), shas)
-            for task in (facts.plan.tasks if facts.plan else ())
-            for each in task.acceptance
-            if each.requirement == requirement.id
-        )
-        built = bool(criteria) and all(each.commit for each in criteria)
-        state: Literal["proven", "built", "open"] = (
-            "proven" if built and held else "built" if built else "open"
-        )
-        requirements.append(
-            RequirementEvidence(
-                **requirement.model_dump(exclude={"testable"}), state=state, criteria=criteria
-            )
-        )
+    records, look = facts.records, last_look(facts.records)
+    checks = look.checks if look else ()
+    found = look.examination if look else None
+    built = built_tasks(facts.workflow, records)
+    met = requirements(facts.plan, built, _shas(facts.commits), checks, found)
+    docs = [each for record in records for each in record.checks if each.kind == "docs"]
+    review = reviewed(records)
     return Evidence(
         run=facts.start.run,
         status=status,
-        requirements=tuple(requirements),
-        final_checks=tuple(map(_check, checks)),
-        documentation=tuple(map(_check, docs)),
+        reasons=tuple(reasons(facts.workflow, facts.journal, facts.cursor.warnings, facts.plan)),
+        commit=found.commit if found else "",
+        counts=counts(records, met),
+        requirements=met,
+        final_checks=tuple(map(check_evidence, checks)),
+        documentation=tuple(map(check_evidence, docs)),
+        flags=flags_of(records),
+        rulings=tuple(map(Ruling.model_validate, review.get("rulings", ()))),
+        remarks=tuple(map(str, review.get("remarks", ()))),
+        unnoticed=found.unnoticed if found else (),
+        survivors=found.survivors if found else (),
     )
+
+
+def counted(facts: Facts) -> Counts:
+    """The figures of the verdict as the run stands."""
+    look = last_look(facts.records)
+    checks, found = (look.checks, look.examination) if look else ((), None)
+    built = built_tasks(facts.workflow, facts.records)
+    return counts(facts.records, requirements(facts.plan, built, {}, checks, found))
 
 
 def _phase(facts: Facts, phase: str) -> PhaseSummary:
@@ -156,7 +164,7 @@ def _phase(facts: Facts, phase: str) -> PhaseSummary:
 
 def _tasks(facts: Facts) -> Iterable[TaskSummary]:
     shas = _shas(facts.commits)
-    done = {task["id"]: record for task, record in _built(facts)}
+    done = built_tasks(facts.workflow, facts.records)
     for task in facts.cursor.context.get("tasks", []):
         record = done.get(task["id"])
         yield TaskSummary(
@@ -167,13 +175,6 @@ def _tasks(facts: Facts) -> Iterable[TaskSummary]:
             commit=shas.get(record.step, "") if record else "",
             seconds=record.spend.seconds if record else 0,
         )
-
-
-def _built(facts: Facts) -> list[tuple[Mapping[str, Any], StepRecord]]:
-    tasks: Sequence[Mapping[str, Any]] = facts.cursor.context.get("tasks", [])
-    records = {record.step: record for record in facts.records}
-    keys = ((task, task_step(facts.workflow, number)) for number, task in enumerate(tasks, 1))
-    return [(task, records[key]) for task, key in keys if key in records]
 
 
 def _tests(facts: Facts) -> TestSummary:
@@ -204,20 +205,6 @@ def _conversations(spent: Iterable[StepRecord | Attempt]) -> Iterable[Conversati
                 cost_usd=entry.spend.cost_usd,
                 rounds=entry.spend.reflection.rounds,
             )
-
-
-def _criterion(
-    text: str, task: str, record: StepRecord | None, shas: Mapping[str, str]
-) -> CriterionEvidence:
-    check = _check(record.checks[0]) if record and record.checks else None
-    sha = shas.get(record.step, "") if record else ""
-    return CriterionEvidence(criterion=text, task=task, check=check, commit=sha)
-
-
-def _check(check: CheckResult) -> CheckEvidence:
-    return CheckEvidence(
-        name=check.name, command=check.command, status=check.status, exit_code=check.exit_code
-    )
 
 
 def _both(one: Thought, other: Thought) -> Thought:

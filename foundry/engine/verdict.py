@@ -3,10 +3,14 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from foundry.engine.evidence.counts import open_findings, reviewed
+from foundry.engine.evidence.requirements import built_tasks, last, last_look, requirements
 from foundry.engine.step_context import is_documentation, own_files
 from foundry.engine.step_kind import has_checks
 from foundry.schema.command import CheckResult
+from foundry.schema.flag import Flag, Ruling
 from foundry.schema.journal import Entry, Resume, StepRecord
+from foundry.schema.plan import Plan
 from foundry.schema.run import Status
 from foundry.schema.workflow import Workflow
 
@@ -20,19 +24,78 @@ NO_CHECK = (
 
 
 def verdict(
-    workflow: Workflow, entries: Sequence[Entry], warnings: Sequence[str]
+    workflow: Workflow, entries: Sequence[Entry], warnings: Sequence[str], plan: Plan | None
 ) -> tuple[Status, str]:
     """How a run whose steps are done stands, and why.
 
-    Only checks that passed make it verified, and only what they were run on.
+    Only checks that passed make it verified, only what they were run on, and only where they were
+    seen to be able to fail.
     """
-    records = [entry for entry in entries if isinstance(entry, StepRecord)]
-    reasons = _unchecked(workflow, records) or _edited(workflow, entries) or list(warnings)
-    if unproven := last(records, "unproven"):
-        reasons.insert(0, unproven)
-    if reasons:
-        return Status.UNVERIFIED, "; ".join(reasons)
+    if found := reasons(workflow, entries, warnings, plan):
+        return Status.UNVERIFIED, "; ".join(found)
     return Status.VERIFIED, "all gates passed"
+
+
+def reasons(
+    workflow: Workflow, entries: Sequence[Entry], warnings: Sequence[str], plan: Plan | None
+) -> list[str]:
+    """All that keeps a run from being verified; nothing when it is."""
+    records = [entry for entry in entries if isinstance(entry, StepRecord)]
+    unproven = last(records, "unproven")
+    found = [str(unproven)] if unproven else []
+    if unchecked := _unchecked(workflow, records):
+        found += unchecked
+    elif edited := _edited(workflow, entries):
+        found += edited
+    else:
+        found += _unshown(workflow, records, plan)
+    return [*found, *(each for each in warnings if each not in found)]
+
+
+def flags_of(records: Sequence[StepRecord]) -> tuple[Flag, ...]:
+    """All flags of a run, the newest of each id; of those that a look at a commit makes only the
+    last look's."""
+    look = last_look(records)
+    found: dict[str, Flag] = {}
+    for record in records:
+        if not record.examination or record is look:
+            found |= {flag.id: flag for flag in record.flags}
+    return tuple(found.values())
+
+
+def unruled(records: Sequence[StepRecord]) -> tuple[Flag, ...]:
+    """The flags that keep a run from being verified and that no ruling calls justified."""
+    rulings = map(Ruling.model_validate, reviewed(records).get("rulings", ()))
+    justified = {each.flag for each in rulings if each.justified}
+    rulable = ("tests", "protected")
+    return tuple(
+        flag
+        for flag in flags_of(records)
+        if flag.blocks and not (flag.kind in rulable and flag.id in justified)
+    )
+
+
+def _unshown(workflow: Workflow, records: Sequence[StepRecord], plan: Plan | None) -> list[str]:
+    """What speaks against a run whose checks hold: what they do not show."""
+    look = last_look(records)
+    if look is None or not has_checks(workflow):
+        return []
+    built = built_tasks(workflow, records)
+    met = requirements(plan, built, {}, look.checks, look.examination)
+    missing = [each.id for each in met if each.state == "missing"]
+    claimed = [each.id for each in met if each.state == "claimed" and each.testable]
+    opened = open_findings(records)
+    return [
+        *([f"{_list(missing)} not met"] if missing else []),
+        *([f"{_list(claimed)} only claimed: no check that can fail shows it"] if claimed else []),
+        *(flag.words for flag in unruled(records)),
+        *([f"open findings of the reviewer: {_list(opened)}"] if opened else []),
+    ]
+
+
+def _list(names: Sequence[str]) -> str:
+    more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
+    return ", ".join(names[:SHOWN]) + more
 
 
 def _unchecked(workflow: Workflow, records: Sequence[StepRecord]) -> list[str]:
@@ -44,7 +107,10 @@ def _unchecked(workflow: Workflow, records: Sequence[StepRecord]) -> list[str]:
         return ["the tests were skipped"]
     if tests.get("passed"):
         return []
-    return ["checks are still failing" if last_checks(records) else "there is no check to run"]
+    if not last_checks(records):
+        return ["there is no check to run"]
+    failing = [check.name for check in last_checks(records) if not check.holds]
+    return [f"checks are still failing: {_list(failing)}" if failing else "a fault was found"]
 
 
 def _edited(workflow: Workflow, entries: Sequence[Entry]) -> list[str]:
@@ -55,19 +121,13 @@ def _edited(workflow: Workflow, entries: Sequence[Entry]) -> list[str]:
             changed = [] if ("tests" in entry.patch if tested else entry.checks) else changed
         elif isinstance(entry, Resume):
             changed += [path for path in own_files(entry.changes) if not is_documentation(path)]
-    shown = ", ".join(dict.fromkeys(changed[:SHOWN]))
-    more = f" and {len(changed) - SHOWN} more" if len(changed) > SHOWN else ""
-    return [f"changed by hand after the checks ran: {shown}{more}"] if changed else []
+    named = list(dict.fromkeys(changed))
+    return [f"changed by hand after the checks ran: {_list(named)}"] if named else []
 
 
 def last_tests(records: Sequence[StepRecord]) -> Mapping[str, Any]:
     """What the last run of the checks said: from the journal, where only the harness sets it."""
     return last(records, "tests") or {}
-
-
-def last(records: Sequence[StepRecord], name: str) -> Any:
-    """The newest value of a variable that only steps of the harness set; None: never set."""
-    return next((r.patch[name] for r in reversed(records) if name in r.patch), None)
 
 
 def last_checks(records: Sequence[StepRecord]) -> tuple[CheckResult, ...]:

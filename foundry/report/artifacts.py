@@ -12,11 +12,13 @@ from rich.markdown import Markdown
 from rich.table import Table
 from rich.text import Text
 
+from foundry.engine.evidence.counts import told
 from foundry.errors import InputError
 from foundry.report import units
 from foundry.report.lines import CHECK_MARKS, FAILED, NEUTRAL, OK
 from foundry.report.render import STYLES
 from foundry.report.terminal_safe import safe, safe_block
+from foundry.schema.flag import Ruling
 from foundry.schema.summary import CheckEvidence, CriterionEvidence, Evidence
 from foundry.store.project import ARTIFACTS, EVIDENCE, FOLDER, Project
 
@@ -90,7 +92,12 @@ def _known(have: list[Item]) -> str:
     return f"There are {', '.join(shown)}" if shown else "There are none yet"
 
 
-STATES = {"proven": (OK, "green"), "built": (NEUTRAL, "yellow"), "open": (FAILED, "red")}
+STATES = {
+    "proven": (OK, "green"),
+    "tested": (OK, "default"),
+    "claimed": (NEUTRAL, "yellow"),
+    "missing": (FAILED, "red"),
+}
 OLD_RUN_PARTS = 2
 
 
@@ -127,13 +134,14 @@ def list_view(items: Sequence[Item], now: float) -> RenderableType:
 
 def evidence_view(evidence: Evidence) -> RenderableType:
     """Requirement → state → task → check → exit code → commit."""
-    proven = sum(1 for each in evidence.requirements if each.state == "proven")
-    head = f"{proven} of {units.counted(len(evidence.requirements), 'requirement')} proven"
-    parts: list[RenderableType] = [Text(f"{evidence.status}: {head}", "bold")]
+    head = f"{evidence.status}: {told(evidence.counts)}".rstrip(": ")
+    parts: list[RenderableType] = [Text(head, "bold")]
+    parts += [Text(f"{NEUTRAL} {safe(each)}", "yellow") for each in evidence.reasons]
     for requirement in evidence.requirements:
         mark, style = STATES[requirement.state]
         title = Text(f"\n{mark} {requirement.id} ", style)
-        title.append(f"{requirement.state} ", style).append(safe(requirement.text), "default")
+        kind = "" if requirement.testable else " (no command can tell)"
+        title.append(f"{requirement.state}{kind} ", style).append(safe(requirement.text), "default")
         parts += [title, _criteria(requirement.criteria)]
     for name, checks in (
         ("Final checks", evidence.final_checks),
@@ -141,16 +149,33 @@ def evidence_view(evidence: Evidence) -> RenderableType:
     ):
         if checks:
             parts += [Text(f"\n{name}", "bold"), _checks(checks)]
+    for name, words in (
+        ("To know before you trust it", [flag.words for flag in evidence.flags]),
+        ("What the reviewer said of changed tests", [_ruled(each) for each in evidence.rulings]),
+        ("Remarks of the reviewer", evidence.remarks),
+        ("Work that no check misses", evidence.unnoticed),
+        ("Statements that no check misses", evidence.survivors),
+    ):
+        if words:
+            parts += [Text(f"\n{name}", "bold"), *(Text(f"  {safe(each)}") for each in words)]
     return Group(*parts)
+
+
+def _ruled(ruling: Ruling) -> str:
+    verdict = "justified" if ruling.justified else "not justified"
+    return f"{ruling.flag}: {verdict}: {ruling.reason}"
 
 
 def _criteria(criteria: Sequence[CriterionEvidence]) -> Table:
     table = Table.grid(padding=(0, 2, 0, 0), expand=True)
-    for ratio, width in ((None, None), (1, None), (None, 12), (None, 15), (None, 7)):
+    for ratio, width in ((None, None), (1, None), (None, 12), (None, 18), (None, 7)):
         table.add_column(ratio=ratio, width=width, overflow="fold")
     for each in criteria:
         task, commit = Text(safe(each.task), "dim"), Text(each.commit[:7], "dim")
-        table.add_row("", Text(safe(each.criterion)), task, _exit(each.check), commit)
+        shown = _exit(each.check)
+        if each.before and not each.before.ok:
+            shown.append(f", {each.before.verdict} before", "dim")
+        table.add_row("", Text(safe(each.criterion)), task, shown, commit)
     return table
 
 

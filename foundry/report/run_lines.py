@@ -92,11 +92,10 @@ def _facts(event: RunEnded) -> list[tuple[str, str]]:
     if event.cost_usd is None:
         used = (f"{units.tokens(event.tokens)} tokens", "price unknown")
     built = [("built", event.built)] if event.built else []
-    proof = f"{event.proven} of {units.counted(event.requirements, 'requirement')} proven"
     return [
         *built,
         ("place", event.place),
-        *([("proof", proof)] if event.requirements else []),
+        *([("proof", event.proof)] if event.proof else []),
         ("branch", f"{event.branch} · {units.counted(event.commits, 'commit')}"),
         *(("commits", line) for line in event.log),
         ("used", " · ".join((*used, units.duration(event.seconds)))),

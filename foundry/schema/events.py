@@ -349,6 +349,8 @@ class RunEnded(Event):
     built: str = ""
     requirements: int = 0
     proven: int = 0
+    proof: str = ""
+    """The figures of the verdict in one line."""
     log: tuple[str, ...] = ()
 
 

@@ -8,7 +8,9 @@ from datetime import datetime
 from typing import Literal
 
 from foundry.schema.base import Value
-from foundry.schema.command import CheckStatus, TestCounts
+from foundry.schema.command import CheckStatus, CommandEnding, TestCounts
+from foundry.schema.examination import Hollow, Tests
+from foundry.schema.flag import Flag, Ruling
 from foundry.schema.messages import Usage
 from foundry.schema.run import Status
 
@@ -115,6 +117,37 @@ class ReflectionSummary(Value):
     """US dollars; null when a model without a known price was used."""
 
 
+class Counts(Value):
+    """The figures of a verdict. Screen, status, summary and evidence tell these."""
+
+    requirements: int = 0
+    """In the plan."""
+    proven: int = 0
+    """Requirements whose command failed without the work."""
+    tested: int = 0
+    """Requirements whose command was never seen to fail."""
+    claimed: int = 0
+    """Requirements for which only an author speaks."""
+    missing: int = 0
+    """Requirements that are not met."""
+    checks: int = 0
+    """Checks in the last run of them."""
+    tests: Tests = Tests()
+    """Tests by id in that run."""
+    hollow: Hollow = "not run"
+    """Whether the checks noticed that the new code was taken away."""
+    noticed: float | None = None
+    """Share of deleted statements that some check noticed."""
+    reviewed: bool = False
+    """Whether a reviewer looked at the result."""
+    findings: int = 0
+    """Faults that a reviewer found and another conversation reproduced."""
+    open: int = 0
+    """Those that are not healed."""
+    unreproduced: int = 0
+    """What a reviewer found and nobody could reproduce."""
+
+
 class SessionSummary(Value):
     """session-summary.json: what happened, counted by code."""
 
@@ -166,6 +199,10 @@ class SessionSummary(Value):
     """Where the branch was pushed to, if it was."""
     warnings: tuple[str, ...] = ()
     """What keeps a finished run from being verified."""
+    counts: Counts = Counts()
+    """The figures of the verdict."""
+    proof: str = ""
+    """The same figures in one line."""
 
 
 class CheckEvidence(Value):
@@ -176,26 +213,38 @@ class CheckEvidence(Value):
     command: str
     """What was run."""
     status: CheckStatus
-    """`preexisting`: it failed in the same way before the run began."""
+    """`preexisting`: the same tests failed before the run began."""
     exit_code: int | None
     """Null when the command was stopped or not run."""
+    tests: TestCounts | None = None
+    """What its test runner counted, where one told."""
+
+
+State = Literal["proven", "tested", "claimed", "missing"]
+"""proven: its command failed without the work and passes with it, at the final commit; tested: it
+passes there and was never seen to fail; claimed: only an author says so; missing: it is not done,
+or its command fails."""
 
 
 class CriterionEvidence(Value):
-    """A criterion, the task that met it, the check that showed it and the commit that holds it."""
+    """A criterion, the task that met it, the command that shows it and the commit that holds it."""
 
     criterion: str
     """As in tasks.json."""
     task: str
     """The task's id."""
+    state: State
+    """What the criterion has for it."""
+    before: CommandEnding | None = None
+    """How its command ended over the code before the task, with the task's tests."""
     check: CheckEvidence | None
-    """The task's own verify command, as it ran when the task was accepted."""
+    """The command that shows it, as it ran at the final commit."""
     commit: str = ""
     """The commit of the task; empty while it is not accepted."""
 
 
 class RequirementEvidence(Value):
-    """proven: all its tasks were accepted and the final checks hold; built: only the former."""
+    """A requirement, with the least that one of its criteria has."""
 
     id: str
     """As in tasks.json."""
@@ -203,24 +252,42 @@ class RequirementEvidence(Value):
     """What is required."""
     quote: str
     """The words of the spec that ask for it."""
-    state: Literal["proven", "built", "open"]
+    testable: bool = True
+    """False for what no command can tell, such as wording and looks."""
+    state: State
     """How far it is shown."""
     criteria: tuple[CriterionEvidence, ...]
     """All criteria that serve it."""
 
 
 class Evidence(Value):
-    """evidence.json: requirement → task → check → exit code → commit."""
+    """evidence.json: requirement → task → command → exit codes → commit."""
 
-    version: Literal[1] = 1
+    version: Literal[2] = 2
     """Of this schema."""
     run: str
     """The run's id."""
     status: Status
     """The run's status."""
+    reasons: tuple[str, ...] = ()
+    """What keeps it from being verified."""
+    commit: str = ""
+    """The commit that the final checks ran at; those after it hold artifacts only."""
+    counts: Counts = Counts()
+    """The figures of the verdict."""
     requirements: tuple[RequirementEvidence, ...] = ()
     """In the plan's order."""
     final_checks: tuple[CheckEvidence, ...] = ()
-    """The last test iteration."""
+    """The last run of the checks, in a clean clone where all of them held."""
     documentation: tuple[CheckEvidence, ...] = ()
     """The command blocks of the documentation, as they were run."""
+    flags: tuple[Flag, ...] = ()
+    """What a person should know before they trust the result."""
+    rulings: tuple[Ruling, ...] = ()
+    """What the reviewer said of changed tests."""
+    remarks: tuple[str, ...] = ()
+    """What the reviewer said without a command that shows it."""
+    unnoticed: tuple[str, ...] = ()
+    """Functions or files whose work no check misses."""
+    survivors: tuple[str, ...] = ()
+    """Statements that could be deleted without any check noticing."""

@@ -12,6 +12,7 @@ from foundry.schema.base import Value
 from foundry.schema.events import Note
 from foundry.schema.journal import Intent
 from foundry.schema.run import Status
+from foundry.store.artifacts import read_plan
 from foundry.store.git.query import cause
 from foundry.store.git.repository import REMOTE
 
@@ -66,7 +67,7 @@ def _pushed(ctx: StepContext) -> Result | None:
 
 def _obstacle(ctx: StepContext, remote: str) -> str:
     """Why there is nothing to push or nowhere to push it, or an empty string."""
-    status, why = verdict(ctx.workflow, ctx.journal, ctx.warnings)
+    status, why = verdict(ctx.workflow, ctx.journal, ctx.warnings, read_plan(ctx.project))
     if status is not Status.VERIFIED:
         return f"the build is not verified: {why}"
     reason = "" if remote else _no_gh()

@@ -8,7 +8,7 @@ from foundry.engine.step_kind import Acted, GateResult, Result, StepAction, Step
 from foundry.engine.verdict import verdict
 from foundry.schema.events import Note
 from foundry.schema.learning import Feedback, FeedbackSubmission
-from foundry.store.artifacts import to_json
+from foundry.store.artifacts import read_plan, to_json
 from foundry.store.patterns.learn import learn
 
 
@@ -16,7 +16,7 @@ def _result(ctx: StepContext, submission: FeedbackSubmission, _evidence: GateRes
     """The feedback file, this build's patterns, and the merge into the global library."""
     tests = ctx.context.get("tests", {})
     at = ctx.now()
-    status, _ = verdict(ctx.workflow, ctx.journal, ctx.warnings)
+    status, _ = verdict(ctx.workflow, ctx.journal, ctx.warnings, read_plan(ctx.project))
     feedback = Feedback(
         run=ctx.start.run,
         timestamp=at,
