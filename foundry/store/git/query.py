@@ -126,6 +126,19 @@ class Query(GitCommand):
         out = self.run("diff", "--name-only", "--no-renames", "-z", old, new)
         return shown_paths(out)
 
+    def changed_lines(self, old: str, new: str) -> dict[str, frozenset[int]]:
+        """The lines that `new` has and `old` has not, by path, counted from 1.
+
+        Without `old` everything is new. Where lines are only gone, it is the line before them. A
+        file that was renamed is compared with what it was; one without such lines has no entry.
+        """
+        base = old or self.run("hash-object", "-t", "tree", "/dev/null").strip()
+        # each option stands against a setting, or a .gitattributes that would hide a file
+        form = ("--unified=0", "--inter-hunk-context=0", "--text", "--find-renames", "--no-color")
+        plain = ("--no-ext-diff", "--no-textconv", "--no-relative", "--submodule=short")
+        prefixes = ("--src-prefix=a/", "--dst-prefix=b/")
+        return added_lines(self.run("diff", *form, *plain, *prefixes, base, new, "--"))
+
     def commits(self, run: str) -> tuple[Commit, ...]:
         """The commits of a run, oldest first."""
         if not self.head():
@@ -211,6 +224,40 @@ class Query(GitCommand):
                 branch = fields.get("branch", "").removeprefix("refs/heads/")
                 found.append((Path(fields["worktree"]), branch))
         return tuple(found)
+
+
+_HUNK = re.compile(r"@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
+_ESCAPE = re.compile(r"\\([0-7]{3}|.)")
+_ESCAPED = {"a": "\a", "b": "\b", "t": "\t", "n": "\n", "v": "\v", "f": "\f", "r": "\r"}
+
+
+def added_lines(diff: str) -> dict[str, frozenset[int]]:
+    """The lines that a diff without context adds, by path; of a removal the line before it."""
+    found: dict[str, set[int]] = {}
+    path, skip = "", 0
+    for line in diff.split("\n"):
+        if skip and line[:1] in ("-", "+"):  # what a file holds may look like a header
+            skip -= 1
+        elif line.startswith("+++ "):
+            path = _named(line[4:])
+        elif path and (hunk := _HUNK.match(line)):
+            removed, added = (int(hunk[n]) if hunk[n] else 1 for n in (1, 3))
+            skip = removed + added
+            first = int(hunk[2])
+            found.setdefault(path, set()).update(range(first, first + max(added, 1)))
+    return {path: frozenset(lines - {0}) for path, lines in found.items() if lines - {0}}
+
+
+def _named(header: str) -> str:
+    """The path that a diff's header names; empty for a file that is gone."""
+    if header.startswith('"'):
+        header = _ESCAPE.sub(_unescaped, header[1:].rpartition('"')[0])
+    return readable(header.removesuffix("\t")[2:]) if header.startswith("b/") else ""
+
+
+def _unescaped(escape: re.Match[str]) -> str:
+    code = escape[1]
+    return chr(int(code, 8)) if code.isdigit() else _ESCAPED.get(code, code)
 
 
 def raw_paths(out: str) -> list[str]:
