@@ -15,9 +15,9 @@ from foundry.circular.history import ASSIGNMENT, MARK, last_mark, last_work, mar
 from foundry.circular.metrics import completion, counted, work
 from foundry.circular.schema import Failure, IterationState, IterationStatus, Mark, Measure, Report
 from foundry.circular.verdicts import ErrorType, Settled, Verification, claim_of, error_line, settle
+from foundry.engine.evidence.look import look
 from foundry.engine.step_context import StepContext
 from foundry.engine.step_kind import Acted, GateResult, Result
-from foundry.engine.steps.checks import checked
 from foundry.errors import DecisionNeeded, WorkflowError
 from foundry.schema.command import CheckResult
 from foundry.schema.events import IterationEnded
@@ -45,7 +45,7 @@ def measure(ctx: StepContext) -> Acted:
         )
     record, report = last_worked
     silent = report.verdict is None and report.reason == "completion"
-    checks, _ = checked(ctx, again=silent or report.verdict == "done")
+    checks = look(ctx, record.step, again=silent or report.verdict == "done", closely=False).checks
     commits = {each.step: each.sha for each in ctx.repository.commits(ctx.start.run)}
     sha = commits.get(record.step, "")
     settled = settle(claim_of(report, checks), _verification(ctx, checks, sha))

@@ -13,8 +13,8 @@ from foundry.circular.history import states_of
 from foundry.circular.measure import failures_before
 from foundry.circular.schema import Failure, IterationReason, PartitionReport, Report, Verdict
 from foundry.conversation.brief import Outcome
+from foundry.engine.evidence.look import look_in_tree
 from foundry.engine.step_context import StepContext
-from foundry.engine.steps.checks import checked
 from foundry.schema.journal import Spend, Thought
 from foundry.schema.messages import Usage
 
@@ -142,7 +142,7 @@ def _worse(ctx: StepContext, before: tuple[Failure, ...] | None) -> str:
     """What fails now and did not; empty where nothing does."""
     if before is None:
         return ""
-    checks, _ = checked(ctx, again=False)
+    checks = look_in_tree(ctx, ctx.instruction.id).checks
     _, broken = issues_between(before, read_failures(checks))
     what = "; ".join(issue.description for issue in broken[:SHOWN])
     return f"with it this fails that held before: {what}" if broken else ""

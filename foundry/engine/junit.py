@@ -3,8 +3,10 @@
 import os
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from foundry.schema.command import TestCounts
+from foundry.schema.tests_by_id import FAILING, Outcome, counted
 
 MAX_BYTES = 20_000_000
 KEPT_FAILURES = 200
@@ -33,7 +35,17 @@ def report_file(root: Path, path: str) -> Path | None:
 
 
 def read_junit(root: Path, path: str) -> JunitReport | None:
-    """The report at `path` below `root`; None when there is none that can be read as JUnit XML.
+    """The report at `path` below `root`; None when there is none that can be read as JUnit XML."""
+    file = report_file(root, path)
+    cases = read_cases(file) if file else None
+    if cases is None:
+        return None
+    failing = sorted(name for name, outcome in cases if outcome in FAILING)
+    return JunitReport(counted(outcome for _, outcome in cases), tuple(failing[:KEPT_FAILURES]))
+
+
+def read_cases(file: Path) -> list[tuple[str, Outcome]] | None:
+    """Every test case of a report with its id, in order; None when it is no JUnit XML.
 
     The elements are walked here and not by the library, which follows nested suites by recursion.
     """
@@ -41,23 +53,28 @@ def read_junit(root: Path, path: str) -> JunitReport | None:
 
     from junitparser import TestCase
 
-    file = report_file(root, path)
-    if file is None or file.stat().st_size > MAX_BYTES:
-        return None
     try:
+        if file.stat().st_size > MAX_BYTES:
+            return None
         report = parse(file).getroot()
-    except (ParseError, ValueError, LookupError):  # the latter: an unknown encoding
+    except (ParseError, ValueError, LookupError, OSError):  # LookupError: an unknown encoding
         return None
     if report.tag not in ("testsuites", "testsuite"):
         return None
-    cases = [
+    cases = (
         TestCase.fromelem(element)  # type: ignore[no-untyped-call]
         for element in report.iter("testcase")
-    ]
-    failing = [_id(case) for case in cases if not (case.is_passed or case.is_skipped)]
-    skipped = sum(1 for case in cases if case.is_skipped)
-    counts = TestCounts(total=len(cases), failed=len(failing), skipped=skipped)
-    return JunitReport(counts, tuple(sorted(failing)[:KEPT_FAILURES]))
+    )
+    return [(_id(case), _outcome(case)) for case in cases]
+
+
+def _outcome(case: Any) -> Outcome:
+    if case.is_skipped:
+        kinds = {getattr(result, "type", None) for result in case.result}
+        return "xfailed" if "pytest.xfail" in kinds else "skipped"
+    if case.is_passed:
+        return "passed"
+    return "failed" if case.is_failure else "error"
 
 
 def _id(case: object) -> str:

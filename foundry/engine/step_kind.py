@@ -168,6 +168,7 @@ ACTIONS: Registry[StepAction] = Registry(
     {
         "baseline": "foundry.engine.steps.checks:BASELINE",
         "checks": "foundry.engine.steps.checks:CHECKS",
+        "proof": "foundry.engine.steps.checks:PROOF",
         "learn": "foundry.engine.steps.feedback:LEARN",
         "deploy": "foundry.engine.steps.deploy:DEPLOY",
     },

@@ -120,7 +120,7 @@ def evidence(facts: Facts, status: Status) -> Evidence:
     return Evidence(
         run=facts.start.run,
         status=status,
-        reasons=tuple(reasons(facts.workflow, facts.journal, facts.cursor.warnings, facts.plan)),
+        reasons=_reasons(facts) if status.over and status is not Status.FAILED else (),
         commit=found.commit if found else "",
         counts=counts(records, met),
         requirements=met,
@@ -132,6 +132,10 @@ def evidence(facts: Facts, status: Status) -> Evidence:
         unnoticed=found.unnoticed if found else (),
         survivors=found.survivors if found else (),
     )
+
+
+def _reasons(facts: Facts) -> tuple[str, ...]:
+    return tuple(reasons(facts.workflow, facts.journal, facts.cursor.warnings, facts.plan))
 
 
 def counted(facts: Facts) -> Counts:

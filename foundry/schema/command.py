@@ -47,19 +47,28 @@ class CommandResult(Value):
 
 
 class TestCounts(Value):
-    """What a JUnit report counted."""
+    """What a test report counted. `failed` includes errors, `skipped` expected failures."""
 
     total: int = 0
     failed: int = 0
     skipped: int = 0
+    errors: int = 0
+    xfailed: int = 0
 
     __test__ = False  # a value, not a pytest class
+
+    @property
+    def ran(self) -> int:
+        """How many were run and had to pass."""
+        return max(self.total - self.skipped, 0)
 
     def __add__(self, other: "TestCounts") -> "TestCounts":
         return TestCounts(
             total=self.total + other.total,
             failed=self.failed + other.failed,
             skipped=self.skipped + other.skipped,
+            errors=self.errors + other.errors,
+            xfailed=self.xfailed + other.xfailed,
         )
 
 

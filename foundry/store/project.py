@@ -16,6 +16,7 @@ ARCHITECTURE = "architecture.md"
 TASKS = "tasks.json"
 BUILD_LOG = "build-log.md"
 ITERATION_COUNT = "test-iteration-count.txt"
+TEST_LEDGER = "test-ledger.json"
 FINAL_REPORT = "test-final-report.md"
 SESSION_SUMMARY = "session-summary.json"
 EVIDENCE = "evidence.json"
@@ -33,6 +34,7 @@ ARTIFACTS = {
     "test-results-iteration-": "what the checks showed",
     "fixes-iteration-": "why checks failed, how to heal them",
     "test-final-report.md": "how the checks ended",
+    "test-ledger.json": "every test by id, run after run",
     "session-summary.json": "status, tokens, cost, time",
     "evidence.json": "what proves each requirement",
     "journal.jsonl": "the run, a line per step",

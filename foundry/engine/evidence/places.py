@@ -1,8 +1,8 @@
-"""A clean clone of what is committed: another home, other temporary files, no work tree in reach.
+"""Where checks are run: in the work tree, and in a clean clone of what is committed.
 
-What holds there holds for whoever clones the result. Only what a machine's toolchains keep in a
-home (compilers, caches, where registries are) is named to the commands, since without it they
-could not be run at all.
+The clone has another home, other temporary files, and no work tree in reach. What holds there
+holds for whoever clones the result. Only what a machine's toolchains keep in a home (compilers,
+caches, where registries are) is named to the commands, since without it they could not be run.
 """
 
 import shlex
@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 from foundry.engine.step_context import StepContext, scratch
 from foundry.schema.command import CommandLimits, CommandResult
@@ -42,9 +43,42 @@ TOOLCHAINS = {
 PROBE = CommandLimits(wall_seconds=10, idle_seconds=10)
 
 
+class Place(Protocol):
+    """A folder with the project in it, and a way to run commands there."""
+
+    @property
+    def root(self) -> Path:
+        """The folder."""
+
+    def run(
+        self, command: str, seconds: float, more: Mapping[str, str] | None = None
+    ) -> CommandResult:
+        """Run a command there for at most `seconds`, with `more` in its environment."""
+
+
+@dataclass(frozen=True)
+class WorkTree:
+    """The work tree of a run."""
+
+    ctx: StepContext
+
+    @property
+    def root(self) -> Path:
+        """The project's folder."""
+        return self.ctx.project.root
+
+    def run(
+        self, command: str, seconds: float, more: Mapping[str, str] | None = None
+    ) -> CommandResult:
+        """Run a command in the work tree, as those of the model are."""
+        text, limits = with_environment(command, more or {}), self.ctx.command_limits(seconds)
+        result = self.ctx.sandbox.run(text, cwd=self.root, limits=limits)
+        return result.model_copy(update={"command": command})
+
+
 @dataclass(frozen=True)
 class CleanClone:
-    """The place, and how commands are run in it. `apart`: the work tree is out of reach."""
+    """A fresh clone of HEAD. `apart`: the work tree is out of reach."""
 
     root: Path
     home: Path

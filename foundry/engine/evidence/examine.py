@@ -1,0 +1,101 @@
+"""Can the checks fail? In a clean clone where all hold they are run over code that does nothing."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from foundry.engine.evidence.can_fail import can_fail
+from foundry.engine.evidence.checking import Ran, run_check
+from foundry.engine.evidence.deletion import delete_statements
+from foundry.engine.evidence.places import CleanClone
+from foundry.engine.step_context import own_files
+from foundry.schema.command import CheckKind
+from foundry.schema.evidence import HollowResult
+from foundry.schema.examination import Examination
+from foundry.schema.flag import Flag
+from foundry.schema.plan import Check
+from foundry.store.git.repository import Repository
+
+DELETION_SECONDS = 60
+"""How long single statements are deleted, to see which of them a check misses."""
+
+
+@dataclass
+class CanItFail:
+    """The checks over code that does nothing.
+
+    `held` are the checks that test or show the project, as they just held; `doubtful` the commands
+    of requirements that were not seen to fail before their work.
+    """
+
+    clone: CleanClone
+    held: Sequence[tuple[CheckKind, Check, Ran]]
+    doubtful: Sequence[Check]
+    base: str
+    unshown: set[str] = field(default_factory=set)
+
+    def look(self, commit: str) -> Examination:
+        """What the checks notice. Raises ProjectError when a file can't be written."""
+        commands = [check.command for kind, check, _ in self.held if kind == "test"]
+        self.unshown = {each.name for each in self.doubtful}
+        hollow = can_fail(self.clone.root, self._changed, self._noticed_by_all, commands)
+        found = Examination(commit=commit, hollow=hollow.state, apart=self.clone.apart)
+        if hollow.state == "nothing":
+            return found
+        shares = delete_statements(
+            self.clone.root, self._changed, self._noticed_by, DELETION_SECONDS, commands
+        )
+        return found.model_copy(
+            update={
+                "unnoticed": _names(hollow),
+                "unshown": tuple(sorted(self.unshown)),
+                "noticed": shares.share,
+                "survivors": tuple(
+                    f"{each.path}:{each.line}: {each.statement}" for each in shares.survivors
+                ),
+            }
+        )
+
+    @cached_property
+    def _changed(self) -> Mapping[str, frozenset[int]]:
+        lines = Repository(self.clone.root).changed_lines(self.base, "HEAD")
+        return {path: lines[path] for path in own_files(tuple(lines))}
+
+    def _noticed_by(self) -> tuple[str, ...]:
+        """The first check that no longer holds."""
+        for kind, check, held in self.held:
+            if _notices(run_check(self.clone, kind, check), held):
+                return (check.name,)
+        return ()
+
+    def _noticed_by_all(self) -> tuple[str, ...]:
+        """The same; and which commands of requirements still hold."""
+        noticed = self._noticed_by()
+        for check in self.doubtful:
+            if (
+                check.name in self.unshown
+                and not run_check(self.clone, "verify", check).result.holds
+            ):
+                self.unshown.discard(check.name)
+        return noticed
+
+
+def hollow_flags(found: Examination) -> tuple[Flag, ...]:
+    """What a person should know of it."""
+    if found.hollow != "unnoticed":
+        return ()
+    names = ", ".join(found.unnoticed[:5])
+    words = f"the checks hold without the work: nobody notices that {names} does nothing"
+    return (Flag(kind="hollow", about="the checks", words=words, blocks=True),)
+
+
+def _notices(now: Ran, held: Ran) -> bool:
+    """Whether a check that held, or failed as it did before the run, ends worse now."""
+    if held.result.status == "preexisting":
+        return not set(now.result.failing) <= set(held.result.failing)
+    return now.result.status == "failed"
+
+
+def _names(hollow: HollowResult) -> tuple[str, ...]:
+    named = (name for run in hollow.unnoticed for name in run.names)
+    return tuple(dict.fromkeys(named))

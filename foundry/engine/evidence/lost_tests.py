@@ -1,0 +1,62 @@
+"""Tests that ran once and do not any more: counted, and told unless their old form still holds."""
+
+from collections.abc import Iterable, Sequence
+
+from foundry.engine.evidence.protected import SHOWN, is_named
+from foundry.engine.evidence.test_ledger import Account, TestLedger, account, from_json
+from foundry.schema.examination import Tests
+from foundry.schema.flag import Flag
+from foundry.schema.plan import ObsoleteTest
+from foundry.schema.tests_by_id import MUTED
+from foundry.store.artifacts import read_text
+from foundry.store.project import FOLDER, TEST_LEDGER, Project
+
+
+def read_ledger(project: Project) -> TestLedger:
+    """The ledger of the run so far, an empty one before the tests ran.
+
+    Raises ArtifactError when the file can't be read as one.
+    """
+    text = read_text(project, TEST_LEDGER)
+    return from_json(text, f"{FOLDER}/{TEST_LEDGER}") if text else TestLedger()
+
+
+def count_tests(ledger: TestLedger) -> Tests:
+    """What the last run came to."""
+    last = len(ledger.runs) - 1
+    outcomes = ledger.outcomes(last) if ledger.runs else {}
+    skipped = sum(1 for outcome in outcomes.values() if outcome in MUTED)
+    lost = account(ledger)
+    return Tests(
+        ran=len(outcomes) - skipped,
+        skipped=skipped,
+        removed=len(lost.gone),
+        known=bool(outcomes) and ledger.known[last],
+    )
+
+
+def lost_flags(
+    lost: Account, old: Iterable[Flag], obsolete: Sequence[ObsoleteTest]
+) -> tuple[Flag, ...]:
+    """Tests that are gone or muted, less those that another flag names already."""
+    told = {test for flag in old for test in flag.tests}
+    return tuple(
+        _flag(what, [test for test in tests if test not in told], obsolete)
+        for what, tests in (("gone", lost.gone), ("muted", lost.muted))
+        if set(tests) - told
+    )
+
+
+def _flag(what: str, tests: Sequence[str], obsolete: Sequence[ObsoleteTest]) -> Flag:
+    left = [test for test in tests if not any(is_named(test, each.test) for each in obsolete)]
+    shown = left or list(tests)
+    names = ", ".join(shown[:SHOWN]) + (f" and {len(shown) - SHOWN} more" if shown[SHOWN:] else "")
+    how = "do not run any more" if what == "gone" else "are skipped or expected to fail now"
+    why = "" if left else "; the plan says that the spec takes them away"
+    return Flag(
+        kind="tests",
+        about=what,
+        words=f"tests that passed before {how}: {names}{why}",
+        tests=tuple(shown[:200]),
+        blocks=bool(left),
+    )
