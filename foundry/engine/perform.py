@@ -93,6 +93,7 @@ def _brief(ctx: StepContext, kind: StepKind, gate: "_Gate") -> Brief:
 
 
 SHOWN_CLOSED = 20
+SHOWN_CHANGED = 5
 
 
 class _Gate:
@@ -115,6 +116,9 @@ class _Gate:
     def _reclaim(self) -> None:
         """Undo what the model did to HEAD and to .context-foundry, which is the harness's own."""
         self._ctx.hold_head()
+        if changed := self._ctx.repository.changed_in(FOLDER):
+            named = ", ".join(changed[:SHOWN_CHANGED])
+            self._ctx.tampered(named, f"of {self._ctx.instruction.id} changed {named}")
         self._ctx.repository.reclaim(FOLDER, keep=LOCAL)
 
     def __call__(self, submission: BaseModel) -> tuple[str, ...]:

@@ -18,6 +18,7 @@ from foundry.permission.approvals import Approve
 from foundry.sandbox.base import Sandbox
 from foundry.schema.base import now
 from foundry.schema.events import Note, Observer
+from foundry.schema.flag import Flag
 from foundry.schema.journal import Entry, SessionNote, Start, StepRecord
 from foundry.schema.permission import Policy
 from foundry.schema.run import RunOptions
@@ -59,6 +60,8 @@ class Run:
     head: str = field(init=False)
     branch: str = field(init=False)
     notes: tuple[SessionNote, ...] = field(init=False)
+    tampering: dict[str, Flag] = field(init=False, default_factory=dict)
+    """What commands did to the harness's own records, until the next accepted step tells of it."""
 
     def __post_init__(self) -> None:
         self.cursor = reduce(lambda c, e: after(self.workflow, c, e), self.journal, Cursor())
@@ -72,6 +75,9 @@ class Run:
 
     def accept(self, entry: Committed, artifacts: Mapping[str, str]) -> str:
         """Write, journal and commit; returns the commit's hash."""
+        if isinstance(entry, StepRecord) and self.tampering:
+            entry = entry.model_copy(update={"flags": (*entry.flags, *self.tampering.values())})
+            self.tampering.clear()
         views = views_of(self.workflow, (*self.journal, entry))
         entry, sha = accept(self.project, self.repository, entry, {**artifacts, **views})
         self.journal = (*self.journal, entry)
@@ -100,8 +106,16 @@ class Run:
         standing = self.repository.standing()
         self.repository.abandon(standing.git_dir)
         if (standing.commit, standing.branch) != (self.head, self.branch):
+            self.tampered("the branch", "moved HEAD or the branch of the run")
             self.repository.move_head(self.branch, self.head)
             self.repository.reclaim(FOLDER, keep=LOCAL)  # the artifacts went along
+
+    def tampered(self, about: str, what: str) -> None:
+        """Remember and tell what commands did to the harness's own records; it is put back."""
+        flag = Flag(kind="tampering", about=about, words=f"commands {what}; that was put back")
+        if flag.id not in self.tampering:
+            self.tampering[flag.id] = flag
+            self.observe(Note(flag.words))
 
     def step_context(self, instruction: Instruction) -> StepContext:
         """The view of the run that the step has which is due."""
@@ -132,6 +146,7 @@ class Run:
             ask=self.ask,
             intend=intend,
             hold_head=self.hold_head,
+            tampered=self.tampered,
             templates=self.templates,
             warnings=self.cursor.warnings,
             on_text=self.on_text,

@@ -67,6 +67,8 @@ class StepContext:
     """Journals what can't be undone before it is done."""
     hold_head: Callable[[], None]
     """Takes back what commands did to HEAD."""
+    tampered: Callable[[str, str], None]
+    """Tells what commands did to the harness's own records: about what, and what they did."""
     templates: Path | None = None
     """Where the workflow's own templates are; None for one that ships with Foundry."""
     warnings: tuple[str, ...] = ()

@@ -66,7 +66,11 @@ def look_in_tree(ctx: StepContext, name: str) -> Looked:
     """Every check in the tree; afterwards the tree is what it was before."""
     snapshot, checks = ctx.repository.stage_all(), _checks(ctx)
     ran, ledger = _run(ctx, WorkTree(ctx), checks, (*verifying(checks), *_findings(ctx)), name)
-    return Looked(ran, ledger, own_files(ctx.repository.restore_to(snapshot)))
+    changed = ctx.repository.restore_to(snapshot)
+    own = own_files(changed)
+    if records := [path for path in changed if path not in own]:
+        ctx.tampered(", ".join(records), f"of the checks changed {', '.join(records)}")
+    return Looked(ran, ledger, own)
 
 
 def look_apart(ctx: StepContext, name: str, looked: Looked, *, closely: bool) -> Looked:

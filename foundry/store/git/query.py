@@ -100,6 +100,10 @@ class Query(GitCommand):
         found += self.unreadable() if DENIED in errors else ()
         return tuple(dict.fromkeys(found))
 
+    def changed_in(self, folder: str) -> tuple[str, ...]:
+        """The committed files of a folder that differ from HEAD, or are gone."""
+        return shown_paths(self.run("diff", "--name-only", "-z", "HEAD", "--", folder))
+
     def unreadable(self) -> tuple[str, ...]:
         """Files and folders, not the ignored ones, that we may not read."""
         found = list(closed(self.root))
