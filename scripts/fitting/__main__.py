@@ -69,7 +69,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument(
         "--ablate",
         action="store_true",
-        help="also cross-validate without each of the features",
+        help="also cross-validate without each of the features, which takes hours",
     )
     parser.add_argument("--jobs", type=int, default=2, help="processes (default: 2)")
     return parser.parse_args()  # fmt: skip

@@ -2,13 +2,14 @@
 
 Listwise softmax regression: each case is a list of candidates. The softmax of their points is a
 distribution, which should put its mass evenly on the right ones; the loss is the mean
-cross-entropy, plus a ridge on the weights of standardised columns. It is convex, so Newton's method
-finds the one best answer.
+cross-entropy, plus a ridge on the weights of standardised columns, a stronger one on those of pairs
+of features. It is convex, so Newton's method finds the one best answer.
 """
 
 import json
 import random
 from collections.abc import Mapping
+from itertools import combinations
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -27,14 +28,21 @@ CLOSE = 1e-6
 """A step that changes no weight by more than this is the last."""
 WAYS = 4
 """In so many ways a feature counts, see retrieval/ranker.py."""
+PAIRED = 50.0
+"""The ridge on the weight of a pair of features, in ridges on another weight: there are many pairs.
+Chosen by cross-validation."""
 DIGITS = 4
 
 
 def design(samples: Samples) -> Floats:
-    """The columns of the model: by feature share, root, longer and amount; the traits."""
+    """The columns of the model: by feature share, root, amount, longer; traits; pairs."""
     shares = samples.shares.astype(float)
-    longer = shares * np.repeat(samples.length, samples.sizes)[:, None]
-    return np.hstack([shares, np.sqrt(shares), longer, samples.amounts, samples.traits])
+    amounts = samples.amounts.astype(float)
+    longer = amounts * np.repeat(samples.length, samples.sizes)[:, None]
+    roots = np.sqrt(shares)
+    one, other = np.triu_indices(shares.shape[1], 1)
+    pairs = roots[:, one] * roots[:, other]
+    return np.hstack([shares, roots, amounts, longer, samples.traits, pairs])
 
 
 def fit(samples: Samples, ridge: float) -> Floats:
@@ -47,8 +55,13 @@ def fit(samples: Samples, ridge: float) -> Floats:
     columns = design(known)[rows]
     scale = columns.std(axis=0)
     scale[scale < 1e-9] = np.inf  # a column that never varies weighs nothing
+    scale[_before_pairs(samples) :] *= PAIRED**0.5
     starts = np.cumsum(sizes) - sizes
     return np.asarray(_newton(columns / scale, known.right[rows], starts, sizes, ridge) / scale)
+
+
+def _before_pairs(samples: Samples) -> int:
+    return WAYS * len(samples.features) + len(samples.trait_names)
 
 
 def likelihoods(points: Floats, starts: NDArray[np.int64], sizes: NDArray[np.int64]) -> Floats:
@@ -66,6 +79,7 @@ def _newton(
 ) -> Floats:
     target = right / np.repeat(np.add.reduceat(right, starts, dtype=int), sizes)
     weights = np.zeros(columns.shape[1])
+    coarse = columns.astype(np.float32)  # will do for the curvature, which takes nearly all time
 
     def loss(at: Floats) -> float:
         likely = likelihoods(columns @ at, starts, sizes)
@@ -75,9 +89,9 @@ def _newton(
     for _ in range(STEPS):
         likely = likelihoods(columns @ weights, starts, sizes)
         gradient = columns.T @ (likely - target) / len(starts) + ridge * weights
-        weighed = columns * likely[:, None]
+        weighed = coarse * likely[:, None].astype(np.float32)
         means = np.add.reduceat(weighed, starts)
-        curvature = (columns.T @ weighed - means.T @ means) / len(starts)
+        curvature = (coarse.T @ weighed - means.T @ means) / len(starts)
         step = np.linalg.solve(curvature + ridge * np.eye(len(weights)), gradient)
         before = loss(weights)
         while loss(weights - step) > before and np.abs(step).max() > CLOSE:
@@ -132,8 +146,8 @@ def chances(odds: Floats, slope: float, shift: float) -> Floats:
 
 
 def as_json(samples: Samples, weights: Floats, calibration: tuple[float, float]) -> str:
-    """The text of weights.json: by feature the weights of share, root, longer and amount."""
-    count = WAYS * len(samples.features)
+    """The text of weights.json: by feature the weights of share, root, amount and longer."""
+    count, end = WAYS * len(samples.features), _before_pairs(samples)
     ways = weights[:count].reshape(WAYS, -1).T
     features = {
         str(name): [round(float(each), DIGITS) for each in of_feature]
@@ -141,12 +155,18 @@ def as_json(samples: Samples, weights: Floats, calibration: tuple[float, float])
     }
     traits = {
         str(name): round(float(weight), DIGITS)
-        for name, weight in zip(samples.trait_names, weights[count:], strict=True)
+        for name, weight in zip(samples.trait_names, weights[count:end], strict=True)
     }
+    pairs: dict[str, dict[str, float]] = {str(name): {} for name in samples.features}
+    for (one, other), weight in zip(
+        combinations(samples.features.tolist(), 2), weights[end:], strict=True
+    ):
+        pairs[one][other] = round(float(weight), DIGITS)
     return (
         "{\n"
         f' "features": {_lines(features)},\n'
         f' "traits": {_lines(traits)},\n'
+        f' "pairs": {_lines(pairs)},\n'
         f' "calibration": {json.dumps([round(each, DIGITS) for each in calibration])}\n'
         "}\n"
     )
@@ -162,5 +182,10 @@ def load(path: Path, samples: Samples) -> tuple[Floats, tuple[float, float]]:
     model = json.loads(path.read_text())
     ways = [model["features"].get(str(name), (0.0,) * WAYS) for name in samples.features]
     traits = [model["traits"].get(str(name), 0.0) for name in samples.trait_names]
+    known = model["pairs"]
+    pairs = [
+        known.get(one, {}).get(other, 0.0)
+        for one, other in combinations(samples.features.tolist(), 2)
+    ]
     slope, shift = model["calibration"]
-    return np.array([*np.array(ways).T.ravel(), *traits]), (slope, shift)
+    return np.array([*np.array(ways).T.ravel(), *traits, *pairs]), (slope, shift)

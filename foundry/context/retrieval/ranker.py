@@ -1,9 +1,11 @@
 """The files of a project that matter for a task: a linear model whose weights are data.
 
 Each feature counts as a share of its best value among the candidates, so that weights hold in any
-repository; by the root of that share, which tells a little from nothing; by the share again for
-every bit of the query's length, since what decides for three words does not for a page; and by the
-logarithm of its value as it is, since the best of nothing much is not much.
+repository; by the root of that share, which tells a little from nothing; by the logarithm of its
+value as it is, since the best of nothing much is not much; and by that again for every bit of the
+query's length, since what decides for three words does not for a page. Any two features also count
+together, by the root of the product of their shares: what both say is not the sum of what each
+says.
 `weights.json` is fitted by `scripts/fit-retrieval` on commits of other projects.
 """
 
@@ -106,13 +108,20 @@ def _points(
 ) -> Scores:
     points = dict.fromkeys(candidates, 0.0)
     long = length(query)
-    for name, (plain, root, longer, amount) in model["features"].items():
+    roots: dict[int, list[tuple[str, float]]] = {number: [] for number in candidates}
+    for name, (plain, root, amount, longer) in model["features"].items():
         values = features[name]
         of_candidates = shares(values, source, candidates)
         for number, share in zip(candidates, of_candidates, strict=True):
             if share:
-                points[number] += (plain + longer * long) * share + root * math.sqrt(share)
-                points[number] += amount * math.log1p(values[number])
+                roots[number].append((name, math.sqrt(share)))
+                points[number] += plain * share + root * math.sqrt(share)
+                points[number] += (amount + longer * long) * math.log1p(values[number])
+    pairs = model["pairs"]
+    for number, of in roots.items():
+        for place, (name, share) in enumerate(of):
+            with_later = pairs[name]
+            points[number] += share * sum(with_later[b] * other for b, other in of[place + 1 :])
     for number in candidates:
         own = traits(index, number)
         points[number] += sum(weight * own[name] for name, weight in model["traits"].items())
