@@ -6,7 +6,7 @@ from pathlib import Path
 
 from foundry.config import program
 from foundry.engine import summary
-from foundry.engine.evidence.counts import told
+from foundry.engine.counts import told
 from foundry.engine.run import Run
 from foundry.engine.runner import Ended
 from foundry.engine.step_kind import headline_of

@@ -6,8 +6,8 @@ from datetime import datetime
 from functools import reduce
 from typing import Literal
 
-from foundry.engine.evidence.counts import counts, reviewed, told
-from foundry.engine.evidence.requirements import (
+from foundry.engine.counts import counts, reviewed, told
+from foundry.engine.requirements import (
     built_tasks,
     check_evidence,
     last_look,

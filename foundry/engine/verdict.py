@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from foundry.engine.evidence.counts import open_findings, reviewed
-from foundry.engine.evidence.requirements import built_tasks, last, last_look, requirements
+from foundry.engine.counts import open_findings, reviewed
+from foundry.engine.requirements import built_tasks, last, last_look, requirements
 from foundry.engine.step_context import is_documentation, own_files
 from foundry.engine.step_kind import has_checks
 from foundry.schema.command import CheckResult

@@ -12,7 +12,7 @@ from rich.markdown import Markdown
 from rich.table import Table
 from rich.text import Text
 
-from foundry.engine.evidence.counts import told
+from foundry.engine.counts import told
 from foundry.errors import InputError
 from foundry.report import units
 from foundry.report.lines import CHECK_MARKS, FAILED, NEUTRAL, OK

@@ -9,13 +9,13 @@ from dataclasses import dataclass, field, replace
 
 from foundry.engine.evidence.checking import Commands, Ran, run_checks_in, shown_by, verifying
 from foundry.engine.evidence.examine import CanItFail, hollow_flags
-from foundry.engine.evidence.findings import findings
 from foundry.engine.evidence.lost_tests import count_tests, lost_flags, read_ledger
 from foundry.engine.evidence.places import CleanClone, Place, WorkTree, clean_clone
 from foundry.engine.evidence.protected import old_tests_flags
-from foundry.engine.evidence.requirements import built_tasks
 from foundry.engine.evidence.test_ledger import TestLedger, account, recorded
+from foundry.engine.findings import findings
 from foundry.engine.records import one_line
+from foundry.engine.requirements import built_tasks
 from foundry.engine.step_context import StepContext, own_files
 from foundry.schema.command import CheckResult
 from foundry.schema.examination import Examination

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from foundry.context.overview.document import renewed
 from foundry.engine.evidence.look import BASELINE as UNCHANGED
 from foundry.engine.evidence.look import Looked, look, look_apart, look_in_tree
-from foundry.engine.evidence.requirements import last_look
 from foundry.engine.evidence.test_ledger import to_json
 from foundry.engine.markdown import bullets, check_table, document, section
+from foundry.engine.requirements import last_look
 from foundry.engine.step_context import StepContext, is_documentation, own_files
 from foundry.engine.step_kind import Acted, GateResult, Result, StepAction
 from foundry.schema.command import CheckResult

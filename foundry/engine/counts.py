@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from foundry.engine.evidence.requirements import last_look
+from foundry.engine.requirements import last_look
 from foundry.schema.journal import StepRecord
 from foundry.schema.summary import Counts, RequirementEvidence
 
