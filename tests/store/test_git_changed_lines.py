@@ -45,13 +45,10 @@ def test_added_changed_and_removed_lines(repository):
 
 
 def test_lines_that_look_like_a_diff(repository):
-    base = commit(repository, a=["-- a/x", "++ b/y", "@ -1 +1 @"], b=["one"])
-    tricks = ["++ b/y", "@@ -1 +9,9 @@", "diff --git a/c b/c", "+++ b/c", "--- a/c"]
-    head = commit(repository, a=tricks, b=["two"])
-    assert repository.changed_lines(base, head) == {
-        "a": frozenset([2, 3, 4, 5]),
-        "b": frozenset([1]),
-    }
+    base = commit(repository, a=["-- a/x", *TEN])
+    tricks = ["one", "++ b/c", "@@ -1 +9,9 @@", "diff --git a/c b/c", "+++ b/c"]
+    head = commit(repository, a=[*tricks, *TEN[:5], "new", *TEN[5:]])
+    assert repository.changed_lines(base, head) == {"a": frozenset([1, 2, 3, 4, 5, 11])}
 
 
 def test_a_renamed_file_is_compared_with_what_it_was(repository):

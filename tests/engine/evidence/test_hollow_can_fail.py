@@ -1,5 +1,6 @@
 """Whether checks can fail: real projects, whose tests run as processes over hollow code."""
 
+import os
 import shutil
 import subprocess
 import sys
@@ -210,9 +211,12 @@ def test_bytecode_of_the_same_size_and_second_does_not_run_again(tmp_path):
     path = tmp_path / "letter.py"
     path.write_text("X = 'o'\n")
     show = (sys.executable, "-c", "import letter; print(letter.X)")
+    writing = {name: each for name, each in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
 
     def shown():
-        done = subprocess.run(show, cwd=tmp_path, capture_output=True, text=True, check=True)
+        done = subprocess.run(
+            show, cwd=tmp_path, capture_output=True, text=True, check=True, env=writing
+        )
         return done.stdout.strip()
 
     sources = readable_sources(tmp_path, ["letter.py"])
@@ -222,6 +226,7 @@ def test_bytecode_of_the_same_size_and_second_does_not_run_again(tmp_path):
             said.append(shown())
         said.append(shown())
     assert "".join(said) == "oaobocodo"
+    assert list(tmp_path.glob("__pycache__/letter.*.pyc"))
 
 
 @pytest.mark.parametrize(("path", "data", "code"), [
