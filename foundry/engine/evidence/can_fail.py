@@ -6,20 +6,13 @@ file has a function that can be hollowed, one run in which the changed files of 
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path, PurePosixPath
-from typing import Literal
 
-from foundry.engine.evidence.edits import (
-    Hollowed,
-    Lines,
-    names_of,
-    readable_sources,
-    replaced,
-)
+from foundry.engine.evidence.edits import Hollowed, Lines, Mode, readable_sources, replaced
 from foundry.engine.evidence.hollow import hollow
 from foundry.engine.evidence.test_files import is_test_file
 from foundry.schema.evidence import SHOWN_NAMES, HollowMode, HollowResult, HollowRun
 
-MODES: tuple[Literal["raises", "returns"], ...] = ("raises", "returns")
+MODES: tuple[Mode, ...] = ("raises", "returns")
 
 NoticedBy = Callable[[], tuple[str, ...]]
 """Runs the checks in the tree and names those that no longer hold; it may stop at the first.
@@ -54,7 +47,8 @@ def can_fail(
     for mode in MODES:
         hollowed = _hollowed(sources, changed, mode)
         contents = {path: each.text.encode() for path, each in hollowed.items()}
-        runs += _run(tree, sources, contents, mode, names_of(hollowed), noticed_by)
+        names = [f"{path}:{name}" for path, each in hollowed.items() for name in each.names]
+        runs += _run(tree, sources, contents, mode, names, noticed_by)
     if not runs:
         emptied = {path: b"" for path, data in sources.items() if is_code(path, data)}
         runs += _run(tree, sources, emptied, "emptied", tuple(emptied), noticed_by)
@@ -74,7 +68,7 @@ def is_code(path: str, data: bytes) -> bool:
 
 
 def _hollowed(
-    sources: Mapping[str, bytes], changed: Mapping[str, Lines], mode: Literal["raises", "returns"]
+    sources: Mapping[str, bytes], changed: Mapping[str, Lines], mode: Mode
 ) -> dict[str, Hollowed]:
     found = {}
     for path, data in sources.items():

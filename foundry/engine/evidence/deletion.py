@@ -6,6 +6,7 @@ Only statements of Python whose absence leaves a program: a call, an assignment,
 
 import ast
 import time
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
@@ -92,7 +93,7 @@ def delete_statements(
         start = clock()
         if start - begun + longest >= seconds:
             break
-        if parsed(deletion.source.decode()) is None:
+        if not _compiles(deletion.source):
             continue
         with replaced(tree, sources, {deletion.path: deletion.source}):
             noticed = noticed_by()
@@ -109,6 +110,17 @@ def delete_statements(
             for each in survivors[:SHOWN_NAMES]
         ),
     )
+
+
+def _compiles(source: bytes) -> bool:
+    """A name that nothing binds any more (`nonlocal`) is an error before anything runs."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            compile(source, "", "exec", dont_inherit=True)
+        except (SyntaxError, ValueError, RecursionError):
+            return False
+    return True
 
 
 def _of_file(path: str, data: bytes, changed: Lines) -> list[Deletion]:

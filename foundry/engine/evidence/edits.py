@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +12,9 @@ from foundry.files import atomic_write, read_bytes_bounded
 
 Lines = frozenset[int] | Literal["all"]
 """Lines of a file's new version, counted from 1; `all` for a file that is new as a whole."""
+
+Mode = Literal["raises", "returns"]
+"""How a function leaves: by an error, or without a result."""
 
 LARGEST = 2_000_000
 """Bytes. What is larger was not written by hand."""
@@ -92,8 +95,3 @@ def _put(path: Path, data: bytes, mode: int) -> None:
     path.chmod(mode)
     moment = int(max(time.time(), last)) + 1
     os.utime(path, (moment, moment))
-
-
-def names_of(hollowed: Mapping[str, Hollowed]) -> Sequence[str]:
-    """`path:function` of everything that was hollowed."""
-    return [f"{path}:{name}" for path, each in hollowed.items() for name in each.names]

@@ -9,12 +9,10 @@ import re
 import warnings
 from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
-from typing import Literal
 
-from foundry.engine.evidence.edits import Edit, Hollowed, Lines, edited, overlaps
+from foundry.engine.evidence.edits import Edit, Hollowed, Lines, Mode, edited, overlaps
 from foundry.engine.evidence.hollow_languages import hollow_by_grammar
 
-Mode = Literal["raises", "returns"]
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 _EXITS = {"raises": 'raise RuntimeError("hollow")', "returns": "return"}

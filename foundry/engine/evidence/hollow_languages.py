@@ -11,14 +11,13 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
-from foundry.engine.evidence.edits import Edit, Hollowed, Lines, edited, overlaps
+from foundry.engine.evidence.edits import Edit, Hollowed, Lines, Mode, edited, overlaps
 
 if TYPE_CHECKING:
     from tree_sitter import Node, Parser
 
-Mode = Literal["raises", "returns"]
 Leave = Callable[["Node", Mode], Edit | None]
 """The edit by which a function leaves at once, or None where it has to be left alone."""
 
@@ -98,7 +97,7 @@ def _is_test(node: "Node") -> bool:
 
 def _name(node: "Node") -> str:
     """A function's name, or that of what it is assigned to, or its line."""
-    holder: Node | None = node
+    holder: Node | None = node.parent if node.type == "accessor_declaration" else node
     while holder is not None:
         for field in ("name", "key", "property", "left"):
             if (found := holder.child_by_field_name(field)) is not None:

@@ -9,7 +9,7 @@ _FOLDER = re.compile(
     r"(^|/)([Tt]ests?|__tests?__|__mocks__|__fixtures__|__snapshots__|snapshots|[Ss]pecs?|testing|e2e|"
     r"test[-_]?(data|utils?|helpers?|support)|fixtures|cypress|playwright|androidTest|"
     r"(integration|unit|acceptance|functional|smoke)[-_]?tests?|features/step_definitions|"
-    r"[^/]+[._-]tests?|\w*[a-z0-9](Unit|Integration)?Tests?)/"
+    r"[^/]+[._-][Tt]ests?|\w*[a-z0-9](Unit|Integration)?Tests?)/"
 )
 _NAME = re.compile(
     r"^(test[-_.].*|tests?(\.\w+)?|conftest\.py|(spec|rails|test)[-_]?helpers?\.\w+|"
