@@ -217,7 +217,7 @@ def test_suites_in_suites_are_read_however_deep(tmp_path):
     (tmp_path / "r.xml").write_text("<testsuite>" * deep + case + "</testsuite>" * deep)
     report = read_junit(tmp_path, "r.xml")
     assert report is not None
-    assert (report.counts, report.failing) == (TestCounts(total=1, failed=1), ("x",))
+    assert (report.counts, report.failing) == (TestCounts(total=1, failed=1, errors=1), ("x",))
 
 
 def test_numbers_that_are_none_do_not_matter(tmp_path):
