@@ -162,6 +162,8 @@ def pytest_runtest_makereport(item, call):
     result = yield
     result.get_result().outcome = "passed"
 """
+ENDING = UNITTEST.replace("def test_a(self): pass", "def test_a(self): os._exit(0)")
+SKIPPED = "import pytest\npytest.skip(allow_module_level=True)"
 SWALLOWING = "def pytest_runtest_protocol(item, nextitem): return True\n"
 
 
@@ -178,14 +180,9 @@ SWALLOWING = "def pytest_runtest_protocol(item, nextitem): return True\n"
         ({}, "pytest --collect-only", "collected 2 tests and ran 0"),
         ({}, "pytest || true", "1 failed"),
         ({}, "pytest -k none || true", "no test was run"),
-        ({"test_a.py": "import pytest\npytest.skip(allow_module_level=True)"}, "pytest || :", "all 1"),
+        ({"test_a.py": SKIPPED}, "pytest || :", "all 1"),
         ({"unittest.py": ""}, "python -m unittest", "no session"),
-        (
-            {"test_a.py": UNITTEST.replace("def test_a(self): pass", "def test_a(self): os._exit(0)")
-             .replace("import unittest", "import os, unittest")},
-            "python -m unittest",
-            "ended before",
-        ),
+        ({"test_a.py": "import os\n" + ENDING}, "python -m unittest", "ended before"),
     ],
 )  # fmt: skip
 def test_a_green_exit_code_does_not_hide_what_happened(root, files, command, said) -> None:
