@@ -4,8 +4,9 @@ import json
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from typing import Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from foundry.errors import ArtifactError
 from foundry.schema.base import Json, Value
@@ -44,6 +45,15 @@ class TestLedger(Value):
     tests: dict[str, str] = Field(default_factory=dict)
 
     __test__ = False  # a value, not a pytest class
+
+    @model_validator(mode="after")
+    def _columns_fit(self) -> Self:
+        letters = re.compile(f"[pfesx{_ABSENT}]{{{len(self.runs)}}}")
+        if len(self.known) != len(self.runs) or not all(
+            map(letters.fullmatch, self.tests.values())
+        ):
+            raise ValueError("its columns don't fit its runs")
+        return self
 
     def outcomes(self, run: int) -> dict[str, Outcome]:
         """The outcomes of the run with this index."""
@@ -221,26 +231,23 @@ def from_json(text: str, name: str = FILE) -> TestLedger:
     Raises ArtifactError when it is no such text.
     """
     try:
-        value: Json = json.loads(text)
-        if value["format"] != _FORMAT:
-            raise ValueError("its format is of another version")
-        ledger = TestLedger(
-            runs=tuple(value["runs"]),
-            known=tuple(value["known"]),
-            tests={
-                f"{file}::{test}" if file else test: letters
-                for file, tests in value["tests"].items()
-                for test, letters in tests.items()
-            },
-        )
-        pattern = re.compile(f"[pfesx-]{{{len(ledger.runs)}}}")
-        if len(ledger.known) != len(ledger.runs) or not all(
-            pattern.fullmatch(letters) for letters in ledger.tests.values()
-        ):
-            raise ValueError("its columns don't fit its runs")
+        return _ledger(json.loads(text))
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise ArtifactError(name, "", f"it is no ledger of tests ({error})") from error
-    return ledger
+
+
+def _ledger(value: Json) -> TestLedger:
+    if value["format"] != _FORMAT:
+        raise ValueError("its format is of another version")
+    return TestLedger(
+        runs=tuple(value["runs"]),
+        known=tuple(value["known"]),
+        tests={
+            f"{file}::{test}" if file else test: letters
+            for file, tests in value["tests"].items()
+            for test, letters in tests.items()
+        },
+    )
 
 
 def _compact(value: Json) -> str:

@@ -109,7 +109,8 @@ def _words_before(match: re.Match[str]) -> TestCounts:
 
 _SUMMARIES: dict[str, tuple[str, Callable[[re.Match[str]], TestCounts]]] = {
     "pytest": (
-        r"^(?:=+ )?(\d+ [a-z ]+(?:, \d+ [a-z ]+)*|no tests [a-z]+(?: \([^)\n]*\))?) in [\d.]+s\b.*$",
+        r"^(?:=+ )?(\d+ [a-z ]+(?:, \d+ [a-z ]+)*|no tests [a-z]+(?: \([^)\n]*\))?)"
+        r" in [\d.]+s\b.*$",
         lambda match: _words(match[1]),
     ),
     "unittest": (
