@@ -6,7 +6,8 @@ from pathlib import Path
 
 from foundry.engine.step_context import StepContext, own_files
 from foundry.engine.step_kind import GateResult
-from foundry.schema.command import CheckResult, result_of
+from foundry.schema.command import CheckKind, CheckResult, result_of
+from foundry.schema.plan import Check
 
 VERIFY_SECONDS = 900
 SHOWN_OUTPUT = 3_000
@@ -39,11 +40,16 @@ def uncommittable(ctx: StepContext, files: Iterable[str] = ()) -> tuple[str, ...
 
 def run_verify(ctx: StepContext, name: str, command: str) -> CheckResult:
     """Run a task's own command and undo what it leaves in the tree."""
+    return run_once(ctx, Check(name=name, command=command, timeout_seconds=VERIFY_SECONDS))
+
+
+def run_once(ctx: StepContext, check: Check, kind: CheckKind = "verify") -> CheckResult:
+    """Run a check's command and undo what it leaves in the tree."""
     snapshot = ctx.repository.stage_all()
-    limits = ctx.command_limits(VERIFY_SECONDS)
-    result = ctx.sandbox.run(command, cwd=ctx.project.root, limits=limits)
+    limits = ctx.command_limits(check.timeout_seconds)
+    result = ctx.sandbox.run(check.command, cwd=ctx.project.root, limits=limits)
     ctx.repository.restore_to(snapshot)
-    return ctx.observed(result_of(name, "verify", result))
+    return ctx.observed(result_of(check.name, kind, result))
 
 
 def failures(checks: Iterable[CheckResult]) -> tuple[str, ...]:

@@ -17,6 +17,7 @@ TASKS = "tasks.json"
 BUILD_LOG = "build-log.md"
 ITERATION_COUNT = "test-iteration-count.txt"
 FINAL_REPORT = "test-final-report.md"
+DOCS_REVIEWED = "docs-review.md"
 SESSION_SUMMARY = "session-summary.json"
 EVIDENCE = "evidence.json"
 CONTEXT = "CONTEXT.md"
@@ -33,6 +34,8 @@ ARTIFACTS = {
     "test-results-iteration-": "what the checks showed",
     "fixes-iteration-": "why checks failed, how to heal them",
     "test-final-report.md": "how the checks ended",
+    "review-iteration-": "what a reader found who wrote none of it",
+    "docs-review.md": "what a reader found in the documentation",
     "session-summary.json": "status, tokens, cost, time",
     "evidence.json": "what proves each requirement",
     "journal.jsonl": "the run, a line per step",
@@ -110,6 +113,11 @@ def results_name(iteration: int) -> str:
 def fixes_name(iteration: int) -> str:
     """The fix plan that follows a test iteration, from 1."""
     return f"fixes-iteration-{iteration}.md"
+
+
+def review_name(iteration: int) -> str:
+    """What a reviewer said after a test iteration, from 1."""
+    return f"review-iteration-{iteration}.md"
 
 
 def output_name(step: str) -> str:
