@@ -1,9 +1,9 @@
 """The figures of a verdict, and the one line that screen, status, summary and evidence share."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
 
+from foundry.engine.findings import NAMED, findings, reviewed
 from foundry.engine.requirements import last_look
 from foundry.schema.journal import StepRecord
 from foundry.schema.summary import Counts, RequirementEvidence
@@ -21,7 +21,6 @@ def counts(records: Sequence[StepRecord], requirements: Iterable[RequirementEvid
     look = last_look(records)
     found = look.examination if look else None
     review = reviewed(records)
-    findings = {c.name for r in records for c in r.checks if c.kind == "finding" and _counts(r)}
     return Counts(
         requirements=states.total(),
         proven=states["proven"],
@@ -30,10 +29,10 @@ def counts(records: Sequence[StepRecord], requirements: Iterable[RequirementEvid
         missing=states["missing"],
         checks=len(look.checks) if look else 0,
         **(found.model_dump(include={"tests", "hollow", "noticed"}) if found else {}),
-        reviewed=bool(review),
-        findings=len(findings),
+        reviewed=bool(review.asked),
+        findings=len(findings(records)),
         open=len(open_findings(records)),
-        unreproduced=int(review.get("unreproduced", 0)),
+        unreproduced=review.unreproduced,
     )
 
 
@@ -42,32 +41,11 @@ def told(counts: Counts) -> str:
     return "; ".join(filter(None, (_met(counts), _ran(counts), _hollow(counts), _read(counts))))
 
 
-def reviewed(records: Sequence[StepRecord]) -> Mapping[str, Any]:
-    """What the reviewer's steps said last; empty where none looked."""
-    said: dict[str, Any] = {}
-    for record in records:
-        now = record.patch.get("review")
-        if isinstance(now, dict):
-            already = int(said.get("unreproduced", 0))
-            said |= now
-            said["unreproduced"] = already + int(now.get("unreproduced", 0))
-    return said
-
-
 def open_findings(records: Sequence[StepRecord]) -> tuple[str, ...]:
-    """The reproduced findings whose command does not pass, by their titles."""
-    still: dict[str, bool] = {}
-    for record in records:
-        for check in record.checks:
-            if check.kind == "finding" and _counts(record):
-                still[check.name] = not check.holds
-    return tuple(name for name, fails in still.items() if fails)
-
-
-def _counts(record: StepRecord) -> bool:
-    """Whether its findings were reproduced: not those that a reviewer only put forward."""
-    said = record.patch.get("review")
-    return not (isinstance(said, dict) and said.get("candidates"))
+    """The reproduced findings whose command did not pass when it last ran, by their names."""
+    names = {check.name for check in findings(records)}
+    fails = {c.name: not c.holds for r in records for c in r.checks if c.kind == "finding"}
+    return tuple(name.removeprefix(NAMED) for name in names if fails.get(name, True))
 
 
 def _met(counts: Counts) -> str:

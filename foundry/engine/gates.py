@@ -6,7 +6,8 @@ from pathlib import Path
 
 from foundry.engine.step_context import StepContext, own_files
 from foundry.engine.step_kind import GateResult
-from foundry.schema.command import CheckResult, result_of
+from foundry.schema.command import CheckKind, CheckResult, result_of
+from foundry.schema.plan import Check
 
 VERIFY_SECONDS = 900
 SHOWN_OUTPUT = 3_000
@@ -39,15 +40,20 @@ def uncommittable(ctx: StepContext, files: Iterable[str] = ()) -> tuple[str, ...
 
 def run_commands(ctx: StepContext, commands: Mapping[str, str]) -> tuple[CheckResult, ...]:
     """Run a task's own commands, by name, and undo what each leaves in the tree."""
+    checks = (
+        Check(name=name, command=command, timeout_seconds=VERIFY_SECONDS)
+        for name, command in commands.items()
+    )
+    return tuple(run_once(ctx, check, "verify") for check in checks)
+
+
+def run_once(ctx: StepContext, check: Check, kind: CheckKind) -> CheckResult:
+    """Run a check's command and undo what it leaves in the tree."""
     snapshot = ctx.repository.stage_all()
-    results = []
-    for name, command in commands.items():
-        ended = ctx.sandbox.run(
-            command, cwd=ctx.project.root, limits=ctx.command_limits(VERIFY_SECONDS)
-        )
-        ctx.repository.restore_to(snapshot)
-        results.append(result_of(name, "verify", ended))
-    return tuple(results)
+    limits = ctx.command_limits(check.timeout_seconds)
+    result = ctx.sandbox.run(check.command, cwd=ctx.project.root, limits=limits)
+    ctx.repository.restore_to(snapshot)
+    return result_of(check.name, kind, result)
 
 
 def failures(checks: Iterable[CheckResult]) -> tuple[str, ...]:

@@ -6,7 +6,8 @@ from datetime import datetime
 from functools import reduce
 from typing import Literal
 
-from foundry.engine.counts import counts, reviewed, told
+from foundry.engine.counts import counts, told
+from foundry.engine.findings import reviewed
 from foundry.engine.requirements import (
     built_tasks,
     check_evidence,
@@ -15,7 +16,6 @@ from foundry.engine.requirements import (
 )
 from foundry.engine.verdict import flags_of, last_checks, last_tests, reasons
 from foundry.schema.command import TestCounts
-from foundry.schema.flag import Ruling
 from foundry.schema.journal import Attempt, Entry, Start, StepRecord, Thought
 from foundry.schema.messages import Usage
 from foundry.schema.plan import Plan
@@ -127,8 +127,8 @@ def evidence(facts: Facts, status: Status) -> Evidence:
         final_checks=tuple(map(check_evidence, checks)),
         documentation=tuple(map(check_evidence, docs)),
         flags=flags_of(records),
-        rulings=tuple(map(Ruling.model_validate, review.get("rulings", ()))),
-        remarks=tuple(map(str, review.get("remarks", ()))),
+        rulings=review.rulings,
+        remarks=review.remarks,
         unnoticed=found.unnoticed if found else (),
         survivors=found.survivors if found else (),
     )

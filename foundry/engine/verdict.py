@@ -3,12 +3,13 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from foundry.engine.counts import open_findings, reviewed
+from foundry.engine.counts import open_findings
+from foundry.engine.findings import reviewed
 from foundry.engine.requirements import built_tasks, last, last_look, requirements
 from foundry.engine.step_context import is_documentation, own_files
 from foundry.engine.step_kind import has_checks
 from foundry.schema.command import CheckResult
-from foundry.schema.flag import Flag, Ruling
+from foundry.schema.flag import Flag
 from foundry.schema.journal import Entry, Resume, StepRecord
 from foundry.schema.plan import Plan
 from foundry.schema.run import Status
@@ -65,8 +66,7 @@ def flags_of(records: Sequence[StepRecord]) -> tuple[Flag, ...]:
 
 def unruled(records: Sequence[StepRecord]) -> tuple[Flag, ...]:
     """The flags that keep a run from being verified and that no ruling calls justified."""
-    rulings = map(Ruling.model_validate, reviewed(records).get("rulings", ()))
-    justified = {each.flag for each in rulings if each.justified}
+    justified = {each.flag for each in reviewed(records).rulings if each.justified}
     rulable = ("tests", "protected")
     return tuple(
         flag
