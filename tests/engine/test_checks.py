@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from foundry.engine.junit import MAX_BYTES, read_junit, report_file
+from foundry.engine.evidence.test_reports.junit import MAX_BYTES, read_junit, report_file
 from foundry.schema.command import TestCounts
 from foundry.schema.journal import StepRecord
 from foundry.schema.run import Status

@@ -4,8 +4,8 @@ import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from foundry.engine.evidence.test_reports.junit import read_cases, report_file
 from foundry.engine.evidence.test_reports.written import stable_id
-from foundry.engine.junit import read_cases, report_file
 from foundry.schema.tests_by_id import MAX_TESTS, Outcome
 
 FOLDERS = ("target/surefire-reports", "target/failsafe-reports", "build/test-results")
