@@ -224,3 +224,9 @@ class Evidence(Value):
     """The last test iteration."""
     documentation: tuple[CheckEvidence, ...] = ()
     """The command blocks of the documentation, as they were run."""
+    chain: str = ""
+    """The SHA-256 of the journal's last line before the one that ends the run."""
+    commit: str = ""
+    """The run's last commit before the one that holds this file."""
+    foundry: str = ""
+    """The version of Foundry that wrote it."""

@@ -19,6 +19,8 @@ ITERATION_COUNT = "test-iteration-count.txt"
 FINAL_REPORT = "test-final-report.md"
 SESSION_SUMMARY = "session-summary.json"
 EVIDENCE = "evidence.json"
+SIGNATURE = "evidence.sig"
+VERIFY = "verify.sh"
 CONTEXT = "CONTEXT.md"
 NOTES = "notes.jsonl"
 SESSION_NOTES = "session-notes.md"
@@ -35,6 +37,8 @@ ARTIFACTS = {
     "test-final-report.md": "how the checks ended",
     "session-summary.json": "status, tokens, cost, time",
     "evidence.json": "what proves each requirement",
+    "evidence.sig": "your ssh key's signature over it",
+    "verify.sh": "checks it anew, without Foundry",
     "journal.jsonl": "the run, a line per step",
     "notes.jsonl": "notes that last, a line each",
     "session-notes.md": "notes that last",

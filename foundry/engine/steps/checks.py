@@ -6,7 +6,6 @@ from pathlib import Path
 from foundry.context.overview.document import renewed
 from foundry.engine.junit import read_junit, report_file
 from foundry.engine.markdown import bullets, check_table, document, section
-from foundry.engine.records import one_line
 from foundry.engine.step_context import StepContext, own_files, scratch
 from foundry.engine.step_kind import Acted, Result, StepAction
 from foundry.schema.command import CheckKind, CheckResult, result_of
@@ -117,9 +116,7 @@ _ONLY_IN_THE_TREE = (
 
 def _checks(ctx: StepContext) -> Checks:
     """checks.json, and with it what the person asked for (`--check`), which nobody can edit."""
-    checks = read_checks(ctx.project) or Checks()
-    own = (Check(name=one_line(each)[:60], command=each) for each in ctx.start.checks)
-    return checks.model_copy(update={"test": (*checks.test, *own)})
+    return (read_checks(ctx.project) or Checks()).also(ctx.start.checks)
 
 
 def _run_in(
