@@ -14,7 +14,6 @@ from foundry.engine.evidence.places import CleanClone, Place, WorkTree, clean_cl
 from foundry.engine.evidence.protected import old_tests_flags
 from foundry.engine.evidence.test_ledger import TestLedger, account, recorded
 from foundry.engine.findings import findings
-from foundry.engine.records import one_line
 from foundry.engine.requirements import built_tasks
 from foundry.engine.step_context import StepContext, own_files
 from foundry.schema.command import CheckResult
@@ -131,9 +130,7 @@ def _before(ctx: StepContext, ledger: TestLedger) -> dict[str, Ran]:
 
 def _checks(ctx: StepContext) -> Checks:
     """checks.json, and with it what the person asked for (`--check`), which nobody can edit."""
-    checks = read_checks(ctx.project) or Checks()
-    own = (Check(name=one_line(each)[:60], command=each) for each in ctx.start.checks)
-    return checks.model_copy(update={"test": (*checks.test, *own)})
+    return (read_checks(ctx.project) or Checks()).also(ctx.start.checks)
 
 
 def _findings(ctx: StepContext) -> Commands:

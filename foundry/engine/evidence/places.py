@@ -90,14 +90,8 @@ class CleanClone:
         self, command: str, seconds: float, more: Mapping[str, str] | None = None
     ) -> CommandResult:
         """Run a command here for at most `seconds`, with `more` in its environment."""
-        kept = {name: Path.home() / path for name, path in TOOLCHAINS.items()}
-        fresh = {
-            **{name: str(path) for name, path in kept.items() if path.exists()},
-            **(more or {}),
-            "HOME": str(self.home),
-            "TMPDIR": str(self.temporary),
-        }
-        text = with_environment(command, fresh)
+        fresh = fresh_environment(self.home, self.temporary)
+        text = with_environment(command, {**(more or {}), **fresh})
         if self.apart:
             text = out_of_reach(text, self.ctx.project.root, self.root)
         result = self.ctx.sandbox.run(text, cwd=self.root, limits=self.ctx.command_limits(seconds))
@@ -119,6 +113,13 @@ def clean_clone(ctx: StepContext) -> Iterator[CleanClone]:
         yield CleanClone(root, home, temporary, ctx, _can_hide(ctx, root))
     finally:
         remove_tree(place)
+
+
+def fresh_environment(home: Path, temporary: Path) -> dict[str, str]:
+    """Another home and other temporary files, with what toolchains keep in the person's home."""
+    kept = {name: Path.home() / path for name, path in TOOLCHAINS.items()}
+    named = {name: str(path) for name, path in kept.items() if path.exists()}
+    return {**named, "HOME": str(home), "TMPDIR": str(temporary)}
 
 
 def with_environment(command: str, environment: Mapping[str, str]) -> str:

@@ -11,6 +11,8 @@ from foundry.store.git.trees import closed, is_special
 
 RUN_TRAILER = "Foundry-Run"
 STEP_TRAILER = "Foundry-Step"
+CHAIN_TRAILER = "Foundry-Chain"
+"""The hash of the journal line that the commit adds: git then holds the chain in place."""
 
 ANSWER_SECONDS = 60
 """How long a remote may take to say what it has."""
@@ -151,6 +153,13 @@ class Query(GitCommand):
         out = self.run("log", "--reverse", f"--grep=^{RUN_TRAILER}: {run}$", f"--format={form}")
         rows = (row.strip("\n").split("\x1f") for row in out.split("\x1e") if row.strip())
         return tuple(Commit(sha, subject, step.strip()) for sha, subject, step in rows)
+
+    def commits_of(self, commit: str, run: str) -> tuple[str, ...]:
+        """The hashes of a run's commits in the history of one, oldest first."""
+        form = f"%H %(trailers:key={RUN_TRAILER},valueonly,separator=%x20)"
+        asked = ("--reverse", "--topo-order", f"--grep=^{RUN_TRAILER}: {run}$", f"--format={form}")
+        rows = (row.split() for row in self.run("log", *asked, commit, "--").splitlines())
+        return tuple(sha for sha, *named in rows if named == [run])
 
     def remote_url(self, remote: str) -> str:
         """Where a remote is, without credentials; empty when there is no such remote."""
