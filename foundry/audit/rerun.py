@@ -64,17 +64,17 @@ def rerun(
     known = {(each.name, each.command): each for each in said}
     for kind, check in verifying(checks):
         yield _check(place, kind, check, known.pop((check.name, check.command), None))
-    for (name, command), check in known.items():
+    for (name, command), shown in known.items():
         if name.startswith(NAMED):
             found = Check(name=name, command=command)
-            yield _check(place, "finding", found, check)
+            yield _check(place, "finding", found, shown)
         elif command not in {proof.command for proof in proofs}:
             yield differs(name, "the evidence names this check, and checks.json does not")
     for proof in proofs:
         place.repository.restore_to(ready)
         about = ", ".join(proof.requirements)
-        shown = Check(name=about, command=proof.command, timeout_seconds=VERIFY_SECONDS)
-        yield _compared(about, True, _run(place, about, shown).result)
+        once = Check(name=about, command=proof.command, timeout_seconds=VERIFY_SECONDS)
+        yield _compared(about, True, _run(place, about, once).result)
 
 
 def _run(place: Place, about: str, check: Check, kind: CheckKind = "verify") -> Ran:
