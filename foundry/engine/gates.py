@@ -6,7 +6,8 @@ from pathlib import Path
 
 from foundry.engine.step_context import StepContext, own_files
 from foundry.engine.step_kind import GateResult
-from foundry.schema.command import CheckResult, result_of
+from foundry.schema.command import CheckKind, CheckResult, result_of
+from foundry.schema.plan import Check
 
 VERIFY_SECONDS = 900
 SHOWN_OUTPUT = 3_000
@@ -48,6 +49,15 @@ def run_commands(ctx: StepContext, commands: Mapping[str, str]) -> tuple[CheckRe
         ctx.repository.restore_to(snapshot)
         results.append(result_of(name, "verify", ended))
     return tuple(results)
+
+
+def run_once(ctx: StepContext, check: Check, kind: CheckKind) -> CheckResult:
+    """Run a check's command, tell of it, and undo what it leaves in the tree."""
+    snapshot = ctx.repository.stage_all()
+    limits = ctx.command_limits(check.timeout_seconds)
+    result = ctx.sandbox.run(check.command, cwd=ctx.project.root, limits=limits)
+    ctx.repository.restore_to(snapshot)
+    return ctx.observed(result_of(check.name, kind, result))
 
 
 def failures(checks: Iterable[CheckResult]) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ from foundry.schema.base import Json
 OWN_NAMES = frozenset(
     {"existing", "deploy", "deployed", "release", "tests", "tasks", "spec"}
     | {"size", "project_type", "tech_stack"}
+    | {"review", "docs_review"}
     | {"circular", "circular_assignment", "circular_reverted", "unproven"}
 )
 """Variables that the harness sets and believes: nobody else may."""

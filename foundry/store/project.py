@@ -18,6 +18,7 @@ BUILD_LOG = "build-log.md"
 ITERATION_COUNT = "test-iteration-count.txt"
 TEST_LEDGER = "test-ledger.json"
 FINAL_REPORT = "test-final-report.md"
+DOCS_REVIEWED = "docs-review.md"
 SESSION_SUMMARY = "session-summary.json"
 EVIDENCE = "evidence.json"
 CONTEXT = "CONTEXT.md"
@@ -35,6 +36,8 @@ ARTIFACTS = {
     "fixes-iteration-": "why checks failed, how to heal them",
     "test-final-report.md": "how the checks ended",
     "test-ledger.json": "every test by id, run after run",
+    "review-iteration-": "what a reader found who wrote none of it",
+    "docs-review.md": "what a reader found in the documentation",
     "session-summary.json": "status, tokens, cost, time",
     "evidence.json": "what proves each requirement",
     "journal.jsonl": "the run, a line per step",
@@ -112,6 +115,11 @@ def results_name(iteration: int) -> str:
 def fixes_name(iteration: int) -> str:
     """The fix plan that follows a test iteration, from 1."""
     return f"fixes-iteration-{iteration}.md"
+
+
+def review_name(iteration: int) -> str:
+    """What a reviewer said after a test iteration, from 1."""
+    return f"review-iteration-{iteration}.md"
 
 
 def output_name(step: str) -> str:

@@ -77,7 +77,9 @@ def test_each_step_is_one_commit_with_its_trailers(healed):
         "docs(foundry): fix plan 1",
         "fix: heal the checks that failed in iteration 1",
         "test: iteration 2, all hold",
+        "test: review the project, 0 findings",
         "docs: describe the project",
+        "test: review the documentation, 0 findings",
         "docs(foundry): feedback of this build",
         "chore(foundry): verified, all gates passed",
     ]

@@ -45,7 +45,9 @@ class SmallBuild:
             **{f"builder[{n}]/task": self.builder(n) for n in range(1, self.tasks + 1)},
             **{f"test[{n}]/plan": self.plan() for n in range(1, 4)},
             **{f"test[{n}]/fix": self.fix(n) for n in range(1, 4)},
+            **{f"test[{n}]/review": self.review() for n in range(1, 5)},
             "docs": self.docs(),
+            "docs-review": self.review(),
             "describe": [submit(name="hello", description="Greetings in files")],
             "feedback": self.feedback(),
             **self.scenes,
@@ -136,6 +138,9 @@ class SmallBuild:
             write("hello-1.txt", f"{word} 1\nhello again\n"),
             submit(summary="Corrected the spelling.", change="fix"),
         ]
+
+    def review(self) -> list[Turn]:
+        return [submit(asked=[{"what": "greetings", "test": "test.sh"}])]
 
     def docs(self) -> list[Turn]:
         readme = "# Greetings\n\n```sh\ncat hello-1.txt\nsh test.sh\n```\n"

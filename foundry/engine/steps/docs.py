@@ -1,15 +1,19 @@
 """Docs: the documentation is written, and the commands that it shows are run."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 from pydantic import Field
 
+from foundry.engine.evidence.findings import DOCS as DOCS_REVIEW
+from foundry.engine.evidence.findings import check_of, review_in
 from foundry.engine.gates import (
     VERIFY_SECONDS,
     failures,
     is_file_inside,
+    run_once,
     staged_files,
     uncommittable,
 )
@@ -18,6 +22,7 @@ from foundry.engine.step_kind import GateResult, Result, StepKind
 from foundry.files import read_bounded
 from foundry.schema.base import Value
 from foundry.schema.command import CheckResult, result_of
+from foundry.schema.plan import Check
 from foundry.store.git.trees import remove_tree
 
 MAX_DOCUMENT = 2_000_000
@@ -55,16 +60,33 @@ def _gate(ctx: StepContext, done: DocsSubmission) -> GateResult:
     if problems:
         return GateResult(tuple(problems), (), files)
     documents = [path for path in wanted if path.endswith(".md")]
-    checks = tuple(_run_documents(ctx, documents))
+    blocks = _run_documents(ctx, documents)
+    found = (run_once(ctx, check, "finding") for check in _open(ctx))
+    checks = (*blocks, *found)
     works = ctx.context.get("tests", {}).get("passed", True)
     return GateResult(failures(checks) if works else (), checks, files)
 
 
-def _result(_ctx: StepContext, done: DocsSubmission, evidence: GateResult) -> Result:
-    ran = len(evidence.checks)
+def _open(ctx: StepContext) -> tuple[Check, ...]:
+    """What a reader found wrong in the documentation, as checks that hold when it is mended."""
+    review = review_in(ctx.context, DOCS_REVIEW)
+    return tuple(map(check_of, review.found)) if review.open else ()
+
+
+def _values(ctx: StepContext) -> Mapping[str, Any]:
+    review = review_in(ctx.context, DOCS_REVIEW)
+    return {"found": review.found if review.open else ()}
+
+
+def _result(ctx: StepContext, done: DocsSubmission, evidence: GateResult) -> Result:
+    found = [check for check in evidence.checks if check.kind == "finding"]
+    ran = len(evidence.checks) - len(found)
+    still = sum(1 for check in found if not check.holds)
+    review = review_in(ctx.context, DOCS_REVIEW).model_copy(update={"open": still})
     return Result(
-        "docs: describe the project",
+        "docs: mend what a reader found" if found else "docs: describe the project",
         f"{done.summary} ({ran} command block{'s' if ran != 1 else ''} run)",
+        patch={DOCS_REVIEW: review.model_dump(mode="json")} if found else {},
     )
 
 
@@ -104,4 +126,11 @@ def shell_blocks(markdown: str) -> list[str]:
     return blocks
 
 
-DOCS = StepKind(name="docs", submission=DocsSubmission, gate=_gate, result=_result, edits=True)
+DOCS = StepKind(
+    name="docs",
+    submission=DocsSubmission,
+    values=_values,
+    gate=_gate,
+    result=_result,
+    edits=True,
+)
