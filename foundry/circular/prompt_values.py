@@ -23,6 +23,7 @@ from foundry.circular.history import (
 from foundry.circular.metrics import work
 from foundry.circular.partitions import unmerged
 from foundry.circular.schema import Assignment, IterationState
+from foundry.engine.evidence.diffs import diff_since
 from foundry.engine.step_context import StepContext
 from foundry.files import read_bounded
 from foundry.schema.events import IterationStarted, Note
@@ -70,6 +71,7 @@ def circular_values(ctx: StepContext) -> dict[str, Any]:
         "left": left_of(ctx.journal)[:MAX_LEFT],
         "failing": _failing(states),
         "evidence": _evidence(ctx),
+        "doubted": _doubted(ctx) if _doubts(ctx) else {},
         "known": _known(ctx),
         "left_out": setup.left_out if setup else (),
         "rule": RULE,
@@ -154,6 +156,17 @@ def _evidence(ctx: StepContext) -> str:
         return ""
     _, report = last
     return report.evidence if report.verdict else report.said
+
+
+def _doubted(ctx: StepContext) -> dict[str, str]:
+    """The change that is doubted and the commit before it: of the last iteration, or of the whole
+    run where that changed nothing; and the commit at which the run began."""
+    last = last_work(ctx.journal)
+    made = last is not None and last[0].files
+    commits = {each.step: each.sha for each in ctx.repository.commits(ctx.start.run)}
+    before = f"{commits[last[0].step]}~1" if last and made else ctx.base
+    since = ctx.repository.ref(before)
+    return {"began": ctx.base, "since": since, "diff": diff_since(ctx.repository, since)}
 
 
 def _failing(states: tuple[IterationState, ...]) -> str:

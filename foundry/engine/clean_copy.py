@@ -1,12 +1,12 @@
 """A conversation in a clean copy of the project: what it changes there is thrown away.
 
-The copy is a work tree of its own at HEAD, in which the harness has run the project's set-up.
+The copy is a clone of HEAD, in which the harness has run the project's set-up.
 """
 
 from dataclasses import replace
 
 from foundry.engine.perform import perform
-from foundry.engine.scratch_worktree import put_away, set_up
+from foundry.engine.scratch_worktree import remove_place, set_up_copy
 from foundry.engine.step_context import StepContext
 from foundry.engine.step_kind import Performed
 from foundry.errors import WorkflowError
@@ -21,8 +21,8 @@ GROUND = "clean_copy"
 
 def in_clean_copy(ctx: StepContext) -> Performed:
     """Hold the conversation of a step there; raises what `perform` raises."""
-    aside = set_up(
-        ctx.project, ctx.repository, ctx.start.run, 1, lambda text: ctx.observe(Note(text))
+    aside = set_up_copy(
+        ctx.project, ctx.repository, ctx.start.run, lambda text: ctx.observe(Note(text))
     )
     there = replace(
         ctx, project=aside.project, repository=aside.repository, hold_head=aside.hold_head
@@ -32,7 +32,7 @@ def in_clean_copy(ctx: StepContext) -> Performed:
         ground = {**ctx.context, GROUND: aside.repository.stage_all()}
         return perform(replace(there, instruction=replace(ctx.instruction, context=ground)))
     finally:
-        put_away(ctx.repository, aside)
+        remove_place(aside.project.root)
 
 
 def cleaned(ctx: StepContext) -> None:

@@ -1,4 +1,4 @@
-"""Work trees beside a run's own, in which conversations work side by side.
+"""Work trees beside a run's own, in which conversations work side by side, and clean copies.
 
 The run's journal and its transactions stay in its own work tree. What is made here is merged into
 that by whoever made the place, or kept in a ref; nothing else leads to it. What is found here when
@@ -17,7 +17,7 @@ from foundry.errors import ProjectError
 from foundry.sandbox.orphans import end_leftover
 from foundry.store import runs
 from foundry.store.git.command import GIT_MARK
-from foundry.store.git.config import guard
+from foundry.store.git.config import ConfigGuard, guard
 from foundry.store.git.repository import Repository
 from foundry.store.git.trees import open_up, remove_tree
 from foundry.store.project import FOLDER, LOCAL, Project
@@ -75,19 +75,41 @@ def set_up(
     place, branch = _folder(project) / name, BRANCH + name
     repository.remove_worktree(place, branch)
     repository.add_worktree(place, branch)
-    settings = runs.folder(run) / f"{name}.json"
-    settings.unlink(missing_ok=True)
-    keeper = guard(place, settings, tell)
-    beside = repository.beside(place, keeper.check)
+    beside = repository.beside(place, _keeper(place, run, tell).check)
     return Aside(Beside(place, project.root), beside, branch, repository.head())
+
+
+def set_up_copy(
+    project: Project, repository: Repository, run: str, tell: Callable[[str], None]
+) -> Aside:
+    """Make a clone of HEAD, for work that is thrown away: the repository itself is not touched."""
+    place = _copy(project, run)
+    remove_tree(place)
+    place.parent.mkdir(parents=True, exist_ok=True)
+    repository.clone(place)
+    copy = Repository(place, _keeper(place, run, tell).check)
+    at = copy.standing()
+    return Aside(Beside(place, project.root), copy, at.branch, at.commit)
+
+
+def _keeper(place: Path, run: str, tell: Callable[[str], None]) -> ConfigGuard:
+    """Holds the settings of a place as they are now."""
+    settings = runs.folder(run) / f"{place.name}.json"
+    settings.unlink(missing_ok=True)
+    return guard(place, settings, tell)
 
 
 def put_away(repository: Repository, aside: Aside) -> None:
     """Remove a place with all that is in it."""
     repository.remove_worktree(aside.project.root, aside.branch)
-    remove_tree(aside.project.root)
+    remove_place(aside.project.root)
+
+
+def remove_place(place: Path) -> None:
+    """Remove a place's folder; of a clone, that is all that there is of it."""
+    remove_tree(place)
     with suppress(OSError):  # others are there still, or the run itself
-        aside.project.root.parent.rmdir()
+        place.parent.rmdir()
 
 
 def cleared(project: Project, repository: Repository, run: str) -> tuple[str, ...]:
@@ -96,6 +118,9 @@ def cleared(project: Project, repository: Repository, run: str) -> tuple[str, ..
     What it left running there has been ended already, but for git.
     """
     patches = []
+    if (copy := _copy(project, run)).exists():
+        end_leftover(GIT_MARK, os.path.realpath(copy))
+        remove_place(copy)
     for place in sorted(_folder(project).glob(_name(run, "*"))):
         end_leftover(GIT_MARK, os.path.realpath(place))
         beside = repository.beside(place, lambda: None)
@@ -105,6 +130,10 @@ def cleared(project: Project, repository: Repository, run: str) -> tuple[str, ..
             patches.append(salvage(left.project, beside, place.name, f"{run}/{place.name}"))
         put_away(repository, left)
     return tuple(filter(None, patches))
+
+
+def _copy(project: Project, run: str) -> Path:
+    return _folder(project) / f"{run}-copy"
 
 
 def _name(run: str, number: int | str) -> str:

@@ -83,6 +83,11 @@ class StepContext:
         return next(entry for entry in self.journal if isinstance(entry, Start))
 
     @property
+    def base(self) -> str:
+        """The commit that the run builds on; of a new project the run's first, which is empty."""
+        return self.start.base or self.repository.commits(self.start.run)[0].sha
+
+    @property
     def records(self) -> tuple[StepRecord, ...]:
         """The accepted steps so far."""
         return tuple(entry for entry in self.journal if isinstance(entry, StepRecord))

@@ -106,6 +106,9 @@ def _told_alike(run: Circular) -> None:
     assert "the README does not say it" in third
     claim = run.told(doubt(2)).split("What it gives as evidence")[1].split("</data>")[0]
     assert "grep finds nothing" in claim
+    change = run.told(doubt(2)).split("What changed since ")[1].split("</data>")[0]
+    assert "diff --git a/b.py b/b.py" in change and "a.py" not in change
+    assert "What changed since" not in third
 
 
 def _recorded(run: Circular, prompt: str) -> None:

@@ -68,11 +68,6 @@ class ReproductionSubmission(Value):
 # -- a review --------------------------------------------------------------------------------------
 
 
-def base_of(ctx: StepContext) -> str:
-    """The commit that the run builds on; of a new project the run's first, which is empty."""
-    return ctx.start.base or ctx.repository.commits(ctx.start.run)[0].sha
-
-
 def flags_of(ctx: StepContext) -> dict[str, Flag]:
     """What the harness found that speaks against the result, by id."""
     return {flag.id: flag for record in ctx.records for flag in record.flags}
@@ -80,10 +75,10 @@ def flags_of(ctx: StepContext) -> dict[str, Flag]:
 
 def _review_values(wanted: Callable[[str], bool]) -> Callable[[StepContext], Mapping[str, Any]]:
     def values(ctx: StepContext) -> Mapping[str, Any]:
-        base, flags = base_of(ctx), flags_of(ctx).values()
+        flags = flags_of(ctx).values()
         return {
-            "base": base,
-            "diff": diff_since(ctx.repository, base, wanted),
+            "base": ctx.base,
+            "diff": diff_since(ctx.repository, ctx.base, wanted),
             "flags": [f"- {flag.id}: {flag.words}" for flag in flags],
             "to_rule": [flag.id for flag in flags if flag.kind in RULED],
         }
@@ -106,8 +101,8 @@ def _review_gate(ctx: StepContext, done: ReviewSubmission) -> GateResult:
         return GateResult(tuple(problems))
     checks = _tried(ctx, commanded)
     holding = (
-        f"{check.name}: `{check.command.strip()}` ended with {check.verdict} in a clean copy. Give it "
-        'a command that fails while the fault is there, make it a remark (command ""), or drop it'
+        f"{check.name}: `{check.command.strip()}` ended with {check.verdict} in a clean copy: give "
+        'it one that fails while the fault is there, make it a remark (command ""), or drop it'
         for check in checks
         if check.holds
     )
