@@ -29,7 +29,7 @@ def artifact(built: Built, name: str) -> str:
 def test_first_failure_is_healed(build):
     built = build(SmallBuild(tasks=1, broken=True))
     assert built.ended.status is Status.VERIFIED
-    loop = ["test[1]/checks", "test[1]/plan", "test[1]/fix", "test[2]/checks"]
+    loop = ["test[1]/checks", "test[1]/plan", "test[1]/fix", "test[2]/checks", "test[2]/review"]
     assert [step for step in built.steps if step.startswith("test")] == loop
     assert checks_of(built, "test[1]/checks") == {"greetings": "failed", "show": "passed"}
     assert "hello-1.txt does not greet" in artifact(built, "test-results-iteration-1.md")

@@ -35,7 +35,7 @@ LEAN = ("--skip", "docs", "--skip", "feedback")
 SCRATCH_LOCK = ".git/foundry-index.lock"
 BINARY = bytes([0, 1, 255, 10, 13, 10, 128])
 ODD = "caf\N{LATIN SMALL LETTER E WITH ACUTE} \N{SNOWMAN}.txt"
-STEPS = ["scout", "architect", "builder[1]/task", TASK, "test[1]/checks"]
+STEPS = ["scout", "architect", "builder[1]/task", TASK, "test[1]/checks", "test[1]/review"]
 TEST = SmallBuild().builder(1)[0].content[2]["input"]["content"]
 
 RESULT = {
@@ -444,7 +444,7 @@ def test_killed_in_the_middle_of_a_command(
     assert alive(pid)
     crashed.finished()
     assert not alive(pid)
-    assert_exactly_once(crashed, twice=twice, expected=[*STEPS, "docs"])
+    assert_exactly_once(crashed, twice=twice, expected=[*STEPS, "docs", "docs-review"])
     assert git(crashed.folder, "branch", "--show-current") == "main\n"
     if TASK in twice:
         (patch,) = crashed.patches

@@ -22,6 +22,7 @@ from tests.support.asked import requests_of, results, words
 from tests.support.builds import FAST, Built, git
 from tests.support.rehearsals import SPEC, SmallBuild, write
 
+REVIEW = "test[1]/review"
 TASK = "builder[1]/task"
 WORK = 3
 """Requests of a task in which nothing goes wrong."""
@@ -176,7 +177,8 @@ def test_paused_by_a_fault_goes_on_where_it_was(build):
     built = build(struck(faults.status(529, times=TRIES)))
     assert built.ended.status is Status.PAUSED
     assert built.resume().status is Status.VERIFIED
-    assert built.starts == ["scout", "architect", *[TASK] * (TRIES + 1), "docs", "feedback"]
+    assert built.starts == ["scout", "architect", *[TASK] * (TRIES + 1), REVIEW, "docs",
+                            "docs-review", "feedback"]  # fmt: skip
     assert built.steps.count(TASK) == 1
 
 

@@ -129,8 +129,8 @@ def test_session_summary_counts_what_happened(healed):
     assert (summary.place, summary.branch) == ("new folder", "main")
     states = {phase.phase: (phase.state, phase.steps) for phase in summary.phases}
     assert states == {
-        "scout": ("done", 1), "architect": ("done", 1), "builder": ("done", 2), "test": ("done", 4),
-        "docs": ("done", 1), "deploy": ("skipped", 0), "feedback": ("done", 1),
+        "scout": ("done", 1), "architect": ("done", 1), "builder": ("done", 2), "test": ("done", 5),
+        "docs": ("done", 2), "deploy": ("skipped", 0), "feedback": ("done", 1),
     }  # fmt: skip
     shas = healed.repository.run("rev-list", "--reverse", "HEAD").split()
     assert [commit.sha for commit in summary.commits] == shas[:-1]  # its own can't be in it

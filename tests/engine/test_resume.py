@@ -32,8 +32,8 @@ from tests.support.rehearsals import SPEC, SmallBuild, run, submit
 
 TASK = "builder[2]/task"
 LEAN = ("docs", "feedback")
-STEPS = ["scout", "architect", "builder[1]/task", TASK, "test[1]/checks"]
-ASKED = STEPS[:-1]
+STEPS = ["scout", "architect", "builder[1]/task", TASK, "test[1]/checks", "test[1]/review"]
+ASKED = [*STEPS[:4], STEPS[-1]]
 
 
 def stops(built: Built) -> list[Status]:
@@ -54,7 +54,7 @@ def assert_whole(built: Built, expected: list[str] = STEPS) -> None:
 
 @pytest.mark.parametrize(
     ("phase", "reached"),
-    [("scout", 1), ("architect", 2), ("builder", 4), ("test", 5), ("docs", 6)],
+    [("scout", 1), ("architect", 2), ("builder", 4), ("test", 6), ("docs", 8)],
 )
 def test_pause_after_a_phase(build: Any, phase: str, reached: int) -> None:
     built: Built = build(SmallBuild(), pause_after=(phase,))
@@ -64,9 +64,9 @@ def test_pause_after_a_phase(build: Any, phase: str, reached: int) -> None:
     assert len(built.steps) == reached
     assert git(built.folder, "status", "--porcelain") == ""
     built.resume()
-    assert_whole(built, [*STEPS, "docs", "feedback"])
+    assert_whole(built, [*STEPS, "docs", "docs-review", "feedback"])
     assert stops(built) == [Status.PAUSED, Status.VERIFIED]
-    assert built.starts == [*ASKED, "docs", "feedback"]
+    assert built.starts == [*ASKED, "docs", "docs-review", "feedback"]
 
 
 def test_pause_after_several_phases(build: Any) -> None:
@@ -142,7 +142,7 @@ def test_a_task_that_was_added_by_hand_is_built(build: Any) -> None:
     plan = plan_of(built)
     write_plan(built, {**plan, "tasks": [*plan["tasks"], SmallBuild().task(3)]})
     built.resume()
-    assert_whole(built, [*STEPS[:4], "builder[3]/task", STEPS[4]])
+    assert_whole(built, [*STEPS[:4], "builder[3]/task", *STEPS[4:]])
     assert (built.folder / "hello-3.txt").exists()
 
 
@@ -177,7 +177,7 @@ def test_tasks_changed_in_the_middle_keep_what_is_built(build: Any) -> None:
     third["depends_on"] = []
     write_plan(built, {**plan, "tasks": [third, second, first]})
     built.resume(limits=Limits(max_usd=100))
-    assert_whole(built, [*STEPS[:4], "builder[3]/task", STEPS[4]])
+    assert_whole(built, [*STEPS[:4], "builder[3]/task", *STEPS[4:]])
     subjects = [commit.subject for commit in built.commits if commit.step.startswith("builder")]
     assert subjects == ["feat: add greeting 1", "feat: add greeting 3", "feat: add greeting 2"]
     summary = json.loads(built.project.artifact("session-summary.json").read_text())
@@ -241,7 +241,7 @@ def test_work_that_a_person_took_back_while_paused_is_done_again(build: Any) -> 
     git(built.folder, "reset", "--quiet", "--hard", "HEAD~2")
     built.resume()
     assert_whole(built)
-    assert built.starts == [*ASKED, TASK]
+    assert built.starts == [*STEPS[:4], TASK, "test[1]/review"]
 
 
 # -- limits ----------------------------------------------------------------------------------
@@ -277,7 +277,7 @@ def test_a_step_that_failed_too_often_gets_new_attempts(build: Any) -> None:
     built: Built = build(SmallBuild(scenes={TASK: [refused, *rest]}), skip=LEAN)
     assert (built.ended.status, built.ended.status.exit_code) == (Status.FAILED, 1)
     assert f"{TASK} failed 3 times" in built.ended.reason
-    assert built.starts == [*ASKED, TASK, TASK]
+    assert built.starts == [*STEPS[:4], TASK, TASK]
     built.resume()
     assert_whole(built)
     attempts = [entry.attempt for entry in built.journal if isinstance(entry, Attempt)]

@@ -63,7 +63,8 @@ def test_no_request_holds_a_message_of_another_conversation(build: Any) -> None:
     assert built.ended.status is Status.VERIFIED
     assert built.starts == [
         *("scout", "architect", "builder[1]/task", TASK, TASK, "builder[3]/task"),
-        *("test[1]/plan", "test[1]/fix", "test[2]/plan", "test[2]/fix", "docs", "feedback"),
+        *("test[1]/plan", "test[1]/fix", "test[2]/plan", "test[2]/fix"),
+        *("test[3]/review", "docs", "docs-review", "feedback"),
     ]
     conversation = 0
     for recorded in built.server.requests:

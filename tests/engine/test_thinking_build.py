@@ -109,5 +109,7 @@ def test_who_does_not_think_by_the_shipped_workflow_and_who_does():
     assert modes == {
         "scout": "native", "architect": "rounds", "task": "native", "plan": "rounds",
         "fix": "native", "docs": "off", "describe": "off", "feedback": "off",
+        "review": "native", "reproduce": "native", "docs-review": "native",
+        "docs-reproduce": "native", "docs-mend": "off",
     }  # fmt: skip
     assert BY_ROLE["architect"] == "rounds"
