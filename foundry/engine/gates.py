@@ -56,15 +56,6 @@ def run_once(ctx: StepContext, check: Check, kind: CheckKind) -> CheckResult:
     return result_of(check.name, kind, result)
 
 
-def run_once(ctx: StepContext, check: Check, kind: CheckKind) -> CheckResult:
-    """Run a check's command, tell of it, and undo what it leaves in the tree."""
-    snapshot = ctx.repository.stage_all()
-    limits = ctx.command_limits(check.timeout_seconds)
-    result = ctx.sandbox.run(check.command, cwd=ctx.project.root, limits=limits)
-    ctx.repository.restore_to(snapshot)
-    return ctx.observed(result_of(check.name, kind, result))
-
-
 def failures(checks: Iterable[CheckResult]) -> tuple[str, ...]:
     """The checks that don't hold, with the end of their output, for the model to mend."""
     return tuple(
