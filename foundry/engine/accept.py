@@ -9,7 +9,7 @@ from unicodedata import category
 from foundry.files import atomic_write
 from foundry.schema.journal import Attempt, Intent, Resume, Start, StepRecord, Stop
 from foundry.store import journal, runs
-from foundry.store.git.query import RUN_TRAILER, STEP_TRAILER
+from foundry.store.git.query import CHAIN_TRAILER, RUN_TRAILER, STEP_TRAILER
 from foundry.store.git.repository import Repository
 from foundry.store.project import FOLDER, LOCAL, Project
 
@@ -33,7 +33,7 @@ def accept(
     for name, text in artifacts.items():
         atomic_write(project.artifact(name), text)
     entry = entry.model_copy(update={"tree": stage(repository)})
-    journal.append(project.journal, entry)
+    entry = journal.append(project.journal, entry)
     return entry, commit(repository, entry)
 
 
@@ -55,6 +55,7 @@ def commit(repository: Repository, entry: Start | Committed) -> str:
     trailers = {RUN_TRAILER: entry.run}
     if isinstance(entry, StepRecord):
         trailers[STEP_TRAILER] = entry.step
+    trailers[CHAIN_TRAILER] = journal.tip(repository.root / JOURNAL)
     subject, _, body = _readable(_message(entry)).partition("\n\n")
     sha = repository.commit(" ".join(subject.split()), trailers, body[:MAX_BODY])
     remember(repository, entry.run, sha)

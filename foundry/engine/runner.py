@@ -9,6 +9,7 @@ from foundry.conversation.brief import Outcome
 from foundry.engine import records, summary
 from foundry.engine.perform import perform
 from foundry.engine.prompt_values import assignment
+from foundry.engine.receipt import receipt
 from foundry.engine.recover import salvage
 from foundry.engine.run import Run
 from foundry.engine.step_context import StepContext
@@ -30,7 +31,7 @@ from foundry.schema.permission import Mode
 from foundry.schema.run import Status
 from foundry.store.artifacts import read_plan, to_json
 from foundry.store.git.repository import REMOTE
-from foundry.store.project import EVIDENCE, SESSION_SUMMARY
+from foundry.store.project import SESSION_SUMMARY
 from foundry.workflow.cursor import Blocked, Finished, Instruction, due
 
 LONGEST_WISH = 90 * 24 * 3600.0
@@ -106,10 +107,9 @@ class Runner:
             refresh(run.project.root)  # for the conversations of later builds
         facts = run.facts()
         about = summary.session_summary(facts, ended.status, ended.reason, now())
-        proof = summary.evidence(facts, ended.status)
         run.accept(
             records.stop(run.line(), ended.status, ended.reason, ended.confirm),
-            {SESSION_SUMMARY: to_json(about), EVIDENCE: to_json(proof)},
+            {SESSION_SUMMARY: to_json(about), **receipt(run, ended.status)},
         )
         return ended
 

@@ -65,9 +65,15 @@ class Spend(Value):
 
 
 class _Line(Value):
+    """What every line has. `previous` is the SHA-256 of the line before it, in its exact bytes.
+
+    Empty in the first line, and in lines of an earlier Foundry.
+    """
+
     seq: int
     at: datetime
     run: str
+    previous: str = ""
 
 
 class Start(_Line):

@@ -3,6 +3,7 @@
 People may edit both files between phases, so every read validates them again.
 """
 
+from collections.abc import Iterable
 from graphlib import CycleError, TopologicalSorter
 from typing import Literal
 
@@ -45,6 +46,11 @@ class Checks(Value):
     test: tuple[Check, ...] = Field((), description="commands that test it")
     lint: tuple[Check, ...] = Field((), description="commands that check style and types")
     run: tuple[Check, ...] = Field((), description="commands that show it running, and end")
+
+    def also(self, commands: Iterable[str]) -> "Checks":
+        """With a person's own commands (`--check`) among the tests."""
+        own = (Check(name=" ".join(each.split())[:60], command=each) for each in commands)
+        return self.model_copy(update={"test": (*self.test, *own)})
 
 
 class Requirement(Value):

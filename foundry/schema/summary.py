@@ -291,3 +291,9 @@ class Evidence(Value):
     """Functions or files whose work no check misses."""
     survivors: tuple[str, ...] = ()
     """Statements that could be deleted without any check noticing."""
+    chain: str = ""
+    """The SHA-256 of the journal's last line before the one that ends the run."""
+    commit: str = ""
+    """The run's last commit before the one that holds this file."""
+    foundry: str = ""
+    """The version of Foundry that wrote it."""

@@ -2,14 +2,18 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
+from typing import TypeVar
 
 from pydantic import ValidationError
 
 from foundry.errors import JournalError
 from foundry.files import append_line
-from foundry.schema.base import first_problem
+from foundry.schema.base import Value, first_problem
 from foundry.schema.journal import ENTRY, Entry
+
+E = TypeVar("E", bound=Value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +62,23 @@ def read(path: Path) -> tuple[Entry, ...]:
     return parse(split(text).lines, source=".context-foundry/journal.jsonl")
 
 
-def append(path: Path, entry: Entry) -> None:
-    """Append one entry; it is on the disk when this returns.
+def append(path: Path, entry: E) -> E:
+    """Append one entry, chained to the line before it; it is on the disk when this returns.
 
-    Raises ProjectError when it can't be written.
+    Returns the entry as it was written. Raises ProjectError when it can't be.
     """
-    append_line(path, entry.model_dump_json(exclude_none=True))
+    chained = entry.model_copy(update={"previous": tip(path)})
+    append_line(path, chained.model_dump_json(exclude_none=True))
+    return chained
+
+
+def tip(path: Path) -> str:
+    """The hash of the last whole line on disk; empty where there is none."""
+    lines = path.read_bytes().split(b"\n")[:-1] if path.is_file() else []
+    return link(lines[-1]) if lines else ""
+
+
+def link(line: str | bytes) -> str:
+    """The SHA-256 of a line without its newline, by which the next one and the commit name it."""
+    raw = line.encode("utf-8", "surrogateescape") if isinstance(line, str) else line
+    return sha256(raw).hexdigest()

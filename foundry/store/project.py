@@ -21,6 +21,8 @@ FINAL_REPORT = "test-final-report.md"
 DOCS_REVIEWED = "docs-review.md"
 SESSION_SUMMARY = "session-summary.json"
 EVIDENCE = "evidence.json"
+SIGNATURE = "evidence.sig"
+VERIFY = "verify.sh"
 CONTEXT = "CONTEXT.md"
 NOTES = "notes.jsonl"
 SESSION_NOTES = "session-notes.md"
@@ -40,6 +42,8 @@ ARTIFACTS = {
     "docs-review.md": "what a reader found in the documentation",
     "session-summary.json": "status, tokens, cost, time",
     "evidence.json": "what proves each requirement",
+    "evidence.sig": "your ssh key's signature over it",
+    "verify.sh": "checks it anew, without Foundry",
     "journal.jsonl": "the run, a line per step",
     "notes.jsonl": "notes that last, a line each",
     "session-notes.md": "notes that last",

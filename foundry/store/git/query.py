@@ -11,6 +11,8 @@ from foundry.store.git.trees import closed, is_special
 
 RUN_TRAILER = "Foundry-Run"
 STEP_TRAILER = "Foundry-Step"
+CHAIN_TRAILER = "Foundry-Chain"
+"""The hash of the journal line that the commit adds: git then holds the chain in place."""
 
 ANSWER_SECONDS = 60
 """How long a remote may take to say what it has."""
