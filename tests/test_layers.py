@@ -11,7 +11,7 @@ FLOORS = [
     {"cli"},
     {"mcp"},
     {"report"},
-    {"circular"},
+    {"circular", "audit"},
     {"engine"},
     {"conversation"},
     {"context"},

@@ -28,6 +28,7 @@ COMMANDS: Mapping[str, Mapping[str, str]] = {
     "Look": {
         "status": "How a build stands.",
         "show": "Read an artifact of a build.",
+        "audit": "Re-derive a build's verdict from a clean clone; notice changed evidence.",
         "log": "What happened, line by line; -f follows.",
         "context": "The files that matter for a task, and what conversations are given.",
         "memory": "What earlier turns and steps had, did and learned: search, show, export.",

@@ -121,8 +121,7 @@ chain() {
     if [ "$number" -gt 1 ]; then tree "$at" "$named" || return 1; fi
     before=$this
   done
-  [ "$old" -eq 0 ] || printf '? chain: %s lines were made before there was one\n' "$old"
-  [ "$number" -gt "$old" ]
+  [ "$number" -gt 1 ] && [ "$old" -eq 0 ] # older lines, made before there was one, tell nothing
 }
 enter() { cd "$room/clone" && HOME=$room/home TMPDIR=$room/tmp CI=1 && export HOME TMPDIR CI; }
 run() {

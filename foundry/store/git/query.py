@@ -154,6 +154,13 @@ class Query(GitCommand):
         rows = (row.strip("\n").split("\x1f") for row in out.split("\x1e") if row.strip())
         return tuple(Commit(sha, subject, step.strip()) for sha, subject, step in rows)
 
+    def commits_of(self, commit: str, run: str) -> tuple[str, ...]:
+        """The hashes of a run's commits in the history of one, oldest first."""
+        form = f"%H %(trailers:key={RUN_TRAILER},valueonly,separator=%x20)"
+        asked = ("--reverse", "--topo-order", f"--grep=^{RUN_TRAILER}: {run}$", f"--format={form}")
+        rows = (row.split() for row in self.run("log", *asked, commit, "--").splitlines())
+        return tuple(sha for sha, *named in rows if named == [run])
+
     def remote_url(self, remote: str) -> str:
         """Where a remote is, without credentials; empty when there is no such remote."""
         status, out, _ = self.attempt("remote", "get-url", remote)

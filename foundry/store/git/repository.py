@@ -231,6 +231,17 @@ class Repository(Query):
         """A clone of HEAD with nothing of this repository's settings, other branches or tags."""
         self.run("clone", "--quiet", "--single-branch", "--no-tags", ".", str(target))
 
+    def copy_of(self, commit: str, target: Path) -> "Repository":
+        """A clone with a commit checked out, which shares nothing with this one and names it not.
+
+        Hard links to the objects apart, which nobody changes.
+        """
+        self.run("clone", "--quiet", "--no-checkout", "--no-tags", ".", str(target))
+        clone = Repository(target)
+        clone.run("remote", "remove", "origin")
+        clone.run("checkout", "--quiet", "--detach", commit)
+        return clone
+
     def export(self, target: Path) -> None:
         """Write the index's files into a folder, without any history."""
         target.mkdir(parents=True, exist_ok=True)
