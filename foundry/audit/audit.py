@@ -1,7 +1,7 @@
 """`foundry audit`: a clean clone, its chain, its evidence, and the project's own commands."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,15 +18,26 @@ from foundry.engine.workspace import find
 from foundry.errors import ArtifactError, InputError, JournalError, ProjectError
 from foundry.sandbox.base import SANDBOXES
 from foundry.schema.audit import Audit, Finding, differs, unknown
-from foundry.schema.journal import Entry, Start
+from foundry.schema.journal import Entry, Start, Stop
 from foundry.schema.plan import Checks
 from foundry.schema.summary import Evidence
 from foundry.store.artifacts import read_checks, read_plan, read_text
 from foundry.store.git.config import guard
 from foundry.store.git.repository import Repository
 from foundry.store.git.trees import remove_tree
-from foundry.store.project import EVIDENCE, FOLDER, LOCAL, SIGNATURE, Project
+from foundry.store.project import (
+    EDITABLE,
+    EVIDENCE,
+    FOLDER,
+    KEPT_BETWEEN_RUNS,
+    LOCAL,
+    SIGNATURE,
+    Project,
+)
 from foundry.store.signature import signer
+
+SHOWN = 5
+"""Artifacts that are named."""
 
 RUN = re.compile(r'"run":"([0-9a-zA-Z-]+)"')
 
@@ -41,6 +52,8 @@ class Meant:
     last: str
     named: bool
     """Whether the person gave its whole hash, which no rewriting keeps."""
+    in_tree: bool
+    """Whether it is what a work tree stands at."""
 
 
 def audit(folder: Path, ref: str, sandbox: str, tell: Tell) -> Audit:
@@ -61,8 +74,6 @@ def audit(folder: Path, ref: str, sandbox: str, tell: Tell) -> Audit:
         findings = judged(found)
         project = Project(clone.root)
         said = _said(project)
-        if said is None:
-            findings.append(differs(EVIDENCE, "is not there, or is not one"))
         findings += _told(meant, clone, found, said)
         place = Place(clone, room / "home", room / "tmp", run_by(room / "running.json"), tell)
         findings += _rerun(place, project, said, found)
@@ -85,7 +96,7 @@ def _meant(folder: Path, ref: str) -> Meant:
             f"{ref or 'HEAD'} holds no run of Foundry",
             hint="Name the branch or the commit of a build",
         )
-    return Meant(source, commit, run[1], last[-1], named=bool(ref) and ref == commit)
+    return Meant(source, commit, run[1], last[-1], ref == commit, not ref)
 
 
 @contextmanager
@@ -111,7 +122,11 @@ def _told(
 ) -> Iterator[Finding]:
     """What is said at the end, and who else knows of it."""
     project, entries = Project(clone.root), _entries(found)
-    if said and len(entries) == len(found) and entries:
+    if entries and not isinstance(entries[-1], Stop):
+        yield unknown(EVIDENCE, "the run has not ended here")
+    elif said is None:
+        yield differs(EVIDENCE, "is not there, or is not one")
+    elif len(entries) == len(found):
         yield told.bound(said, entries, found)
         yield told.derived(project, clone, entries, said)
     known = told.outside(meant.source, meant.commit, meant.last, meant.run, named=meant.named)
@@ -120,8 +135,20 @@ def _told(
         text = clone.show(f"{FOLDER}/{EVIDENCE}") or ""
         known.append(told.signed(text, signature, signer(meant.source.root)))
     yield from told.vouched(known)
-    if later := own_files(meant.source.changed_between(meant.last, meant.commit)):
-        yield unknown("later commits", f"changed {len(later)} files since the run's last one")
+    later = meant.source.changed_between(meant.last, meant.commit)
+    if own := own_files(later):
+        yield unknown("later commits", f"changed {len(own)} files since the run's last one")
+    if named := _of_run(later):
+        yield differs("later commits", f"changed what the run had written: {', '.join(named)}")
+    if meant.in_tree and (named := _of_run(meant.source.changes())):
+        yield differs("work tree", f"holds other artifacts than its commit: {', '.join(named)}")
+
+
+def _of_run(paths: Iterable[str]) -> tuple[str, ...]:
+    """The artifacts of a run among paths: not what is a person's to edit, or another run's."""
+    open_to_all = {*KEPT_BETWEEN_RUNS, *EDITABLE}
+    split = (path.split("/") for path in paths if path.startswith(f"{FOLDER}/"))
+    return tuple("/".join(each[1:]) for each in split if each[1] not in open_to_all)[:SHOWN]
 
 
 def _entries(found: tuple[Link, ...]) -> tuple[Entry, ...]:

@@ -141,13 +141,13 @@ def _asked(command: Sequence[str], text: str) -> tuple[int, str, str]:
         )
     except OSError as error:
         return 127, "", f"{command[0]}: {error.strerror}"
-    try:
-        raw = text.encode("utf-8", "surrogateescape")
-        out, errors = process.communicate(raw, timeout=SECONDS)
-    except subprocess.TimeoutExpired:
-        return 124, "", f"no answer within {SECONDS:g} s"
-    finally:  # whatever ends this, nothing may go on behind our back
-        with suppress(OSError):
-            os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
+    with process:
+        try:
+            raw = text.encode("utf-8", "surrogateescape")
+            out, errors = process.communicate(raw, timeout=SECONDS)
+        except subprocess.TimeoutExpired:
+            return 124, "", f"no answer within {SECONDS:g} s"
+        finally:  # whatever ends this, nothing may go on behind our back
+            with suppress(OSError):
+                os.killpg(process.pid, signal.SIGKILL)
     return process.returncode, out.decode(errors="replace"), errors.decode(errors="replace")

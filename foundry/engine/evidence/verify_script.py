@@ -103,10 +103,13 @@ tree() {
 }
 chain() {
   before='' number=0 old=0
+  : >"$room/lines"
   for at in $(git log --reverse --topo-order --format=%H --grep="^Foundry-Run: $run\$" HEAD); do
     number=$((number + 1))
     git show "$at:$f/journal.jsonl" >"$room/journal" 2>/dev/null || return 1
     [ "$(wc -l <"$room/journal")" -eq "$number" ] || return 1
+    head -n $((number - 1)) "$room/journal" | cmp -s - "$room/lines" || return 1
+    cp "$room/journal" "$room/lines"
     line=$(tail -n 1 "$room/journal")
     want=$(git log -1 --format='%(trailers:key=Foundry-Chain,valueonly)' "$at")
     this=$(tail -n 1 "$room/journal" | tr -d '\n' | sum)
