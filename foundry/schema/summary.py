@@ -293,7 +293,7 @@ class Evidence(Value):
     """Statements that could be deleted without any check noticing."""
     chain: str = ""
     """The SHA-256 of the journal's last line before the one that ends the run."""
-    commit: str = ""
+    follows: str = ""
     """The run's last commit before the one that holds this file."""
     foundry: str = ""
     """The version of Foundry that wrote it."""

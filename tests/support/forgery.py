@@ -28,7 +28,7 @@ def rewrite(
         link = sha256(lines[-1].encode()).hexdigest() if lines else ""
         if told["kind"] == "stop":
             proof = evidence(json.loads(_git(folder, "show", f"{commit}:{EVIDENCE}")))
-            text = json.dumps({**proof, "chain": link, "commit": parent}, indent=2)
+            text = json.dumps({**proof, "chain": link, "follows": parent}, indent=2)
             for old, other in new.items():
                 text = text.replace(old, other)
             _put(folder, EVIDENCE, text + "\n")
