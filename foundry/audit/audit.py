@@ -124,6 +124,8 @@ def _told(
     project, entries = Project(clone.root), _entries(found)
     if entries and not isinstance(entries[-1], Stop):
         yield unknown(EVIDENCE, "the run has not ended here")
+    elif said is None and '"version": 1,' in (read_text(project, EVIDENCE) or ""):
+        yield unknown(EVIDENCE, "made before there was a chain, in an earlier form")
     elif said is None:
         yield differs(EVIDENCE, "is not there, or is not one")
     elif len(entries) == len(found):

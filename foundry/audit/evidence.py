@@ -21,7 +21,7 @@ from foundry.store.project import EVIDENCE, Project
 from foundry.store.signature import Signer, examined
 from foundry.workflow.cursor import Cursor, after
 
-OURS = ("chain", "commit", "foundry")
+OURS = ("chain", "follows", "foundry")
 """Fields that bind the evidence to its place; the rest follows from the journal."""
 
 
@@ -46,7 +46,7 @@ def _misplaced(said: Evidence, last: Entry, link: Link) -> str:
     """Where else the evidence belongs than to the run's last line and commit."""
     if said.chain != last.previous:
         return "names a line that does not stand before the run's last"
-    if said.commit != link.parent:
+    if said.follows != link.parent:
         return "names another commit than the one before the run's last"
     status = getattr(last, "status", "")
     if (said.run, said.status) != (last.run, status):

@@ -6,7 +6,6 @@ from pathlib import Path
 
 from foundry.engine.evidence.checking import Ran, run_check, verifying
 from foundry.engine.evidence.places import fresh_environment, with_environment
-from foundry.engine.findings import NAMED
 from foundry.engine.gates import VERIFY_SECONDS
 from foundry.engine.verify_script import Proof
 from foundry.sandbox.base import Sandbox
@@ -64,12 +63,11 @@ def rerun(
     known = {(each.name, each.command): each for each in said}
     for kind, check in verifying(checks):
         yield _check(place, kind, check, known.pop((check.name, check.command), None))
-    for (name, command), shown in known.items():
-        if name.startswith(NAMED):
-            found = Check(name=name, command=command)
-            yield _check(place, "finding", found, shown)
-        elif command not in {proof.command for proof in proofs}:
-            yield differs(name, "the evidence names this check, and checks.json does not")
+    proved = {proof.command for proof in proofs}
+    for each in known.values():  # what a reviewer found, say: it stands in the journal alone
+        if each.command not in proved:
+            place.repository.restore_to(ready)
+            yield _check(place, "finding", Check(name=each.name, command=each.command), each)
     for proof in proofs:
         place.repository.restore_to(ready)
         about = ", ".join(proof.requirements)

@@ -24,7 +24,7 @@ def receipt(run: Run, status: Status) -> dict[str, str]:
     proof = evidence(run.facts(), status).model_copy(
         update={
             "chain": journal.tip(run.project.journal),
-            "commit": run.head,
+            "follows": run.head,
             "foundry": __version__,
         }
     )

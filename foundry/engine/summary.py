@@ -121,7 +121,7 @@ def evidence(facts: Facts, status: Status) -> Evidence:
         run=facts.start.run,
         status=status,
         reasons=_reasons(facts) if status.over and status is not Status.FAILED else (),
-        checked_at=found.commit if found else "",
+        commit=found.commit if found else "",
         counts=counts(records, met),
         requirements=met,
         final_checks=tuple(map(check_evidence, checks)),

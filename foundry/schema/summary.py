@@ -271,7 +271,7 @@ class Evidence(Value):
     """The run's status."""
     reasons: tuple[str, ...] = ()
     """What keeps it from being verified."""
-    checked_at: str = ""
+    commit: str = ""
     """The commit that the final checks ran at; those after it hold artifacts only."""
     counts: Counts = Counts()
     """The figures of the verdict."""
@@ -293,7 +293,7 @@ class Evidence(Value):
     """Statements that could be deleted without any check noticing."""
     chain: str = ""
     """The SHA-256 of the journal's last line before the one that ends the run."""
-    commit: str = ""
+    follows: str = ""
     """The run's last commit before the one that holds this file."""
     foundry: str = ""
     """The version of Foundry that wrote it."""

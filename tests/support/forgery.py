@@ -24,13 +24,13 @@ def rewrite(
     parent = ""
     for commit in _git(folder, "rev-list", "--reverse", "HEAD").split():
         _git(folder, "read-tree", commit)
-        told = line(json.loads(_git(folder, "show", f"{commit}:{JOURNAL}").splitlines()[-1]))
+        shown = _git(folder, "show", f"{commit}:{JOURNAL}").splitlines()[-1]
+        told = line(json.loads(_renamed(shown, new)))
         link = sha256(lines[-1].encode()).hexdigest() if lines else ""
         if told["kind"] == "stop":
             proof = evidence(json.loads(_git(folder, "show", f"{commit}:{EVIDENCE}")))
-            text = json.dumps({**proof, "chain": link, "commit": parent}, indent=2)
-            for old, other in new.items():
-                text = text.replace(old, other)
+            text = json.dumps({**proof, "chain": link, "follows": parent}, indent=2)
+            text = _renamed(text, new)
             _put(folder, EVIDENCE, text + "\n")
         if lines:
             _put(folder, JOURNAL, "".join(each + "\n" for each in lines))
@@ -56,6 +56,12 @@ def without(folder: Path, dropped: str) -> None:
             tree = f"{commit}^{{tree}}"
             parent = _git(folder, "commit-tree", tree, *above, "-m", message).strip()
     _git(folder, "reset", "--quiet", "--hard", parent)
+
+
+def _renamed(text: str, commits: dict[str, str]) -> str:
+    for old, new in commits.items():
+        text = text.replace(old, new)
+    return text
 
 
 def _put(folder: Path, path: str, text: str) -> None:
