@@ -1,7 +1,7 @@
 """Runs a project's own commands once more in a clean clone, and compares how they end."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from foundry.engine.evidence.checking import Ran, run_check, verifying
@@ -32,11 +32,20 @@ class Place:
     temporary: Path
     sandbox: Sandbox
     tell: Tell
+    marked: list[str] = field(default_factory=list)
 
     @property
     def root(self) -> Path:
         """The clone."""
         return self.repository.root
+
+    def mark(self) -> None:
+        """Note the files as they are."""
+        self.marked.append(self.repository.stage_all())
+
+    def reset(self) -> None:
+        """Make the files what they were when they were noted."""
+        self.repository.restore_to(self.marked[-1])
 
     def run(
         self, command: str, seconds: float, more: Mapping[str, str] | None = None
@@ -59,17 +68,17 @@ def rerun(
             told = f"{result.verdict} here, so no check was run: {_end(result)}"
             yield unknown(f"set up, {check.name}", told)
             return
-    ready = place.repository.stage_all()
+    place.mark()
     known = {(each.name, each.command): each for each in said}
     for kind, check in verifying(checks):
         yield _check(place, kind, check, known.pop((check.name, check.command), None))
     proved = {proof.command for proof in proofs}
     for each in known.values():  # what a reviewer found, say: it stands in the journal alone
         if each.command not in proved:
-            place.repository.restore_to(ready)
+            place.reset()
             yield _check(place, "finding", Check(name=each.name, command=each.command), each)
     for proof in proofs:
-        place.repository.restore_to(ready)
+        place.reset()
         about = ", ".join(proof.requirements)
         once = Check(name=about, command=proof.command, timeout_seconds=VERIFY_SECONDS)
         yield _compared(about, True, _run(place, about, once).result)

@@ -28,6 +28,9 @@ class Ran:
     report: TestReport | None = None
 
 
+ALONE = ("verify", "finding")
+"""Kinds of checks that find the files untouched by those before them."""
+
 Commands = Iterable[tuple[CheckKind, Check]]
 
 
@@ -57,7 +60,10 @@ def run_checks_in(
             yield ran
             yield from (Ran(_not_run(kind, each)) for kind, each in checks)
             return
+    place.mark()
     for kind, check in checks:
+        if kind in ALONE:
+            place.reset()
         yield _judged(run_check(place, kind, check), before.get(check.name))
 
 

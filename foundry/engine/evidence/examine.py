@@ -14,7 +14,6 @@ from foundry.schema.evidence import HollowResult
 from foundry.schema.examination import Examination
 from foundry.schema.flag import Flag
 from foundry.schema.plan import Check
-from foundry.store.git.repository import Repository
 
 DELETION_SECONDS = 60
 """The longest that single statements are deleted, to see which of them a check misses."""
@@ -39,6 +38,7 @@ class CanItFail:
 
     def look(self, commit: str) -> Examination:
         """What the checks notice. Raises ProjectError when a file can't be written."""
+        self.clone.reset()
         commands = [check.command for kind, check, _ in self.held if kind == "test"]
         self.unshown = {each.name for each in self.doubtful}
         hollow = can_fail(self.clone.root, self._changed, self._noticed_by_all, commands)
@@ -63,7 +63,7 @@ class CanItFail:
 
     @cached_property
     def _changed(self) -> Mapping[str, frozenset[int]]:
-        lines = Repository(self.clone.root).changed_lines(self.base, "HEAD")
+        lines = self.clone.repository.changed_lines(self.base, self.clone.commit)
         return {path: lines[path] for path in own_files(tuple(lines))}
 
     def _noticed_by(self) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ from typing import Protocol
 
 from foundry.engine.step_context import StepContext, scratch
 from foundry.schema.command import CommandLimits, CommandResult
+from foundry.store.git.repository import Repository
 from foundry.store.git.trees import remove_tree
 from foundry.store.project import FOLDER, LOCAL
 
@@ -55,17 +56,32 @@ class Place(Protocol):
     ) -> CommandResult:
         """Run a command there for at most `seconds`, with `more` in its environment."""
 
+    def mark(self) -> None:
+        """Note the files as they are, set up and untouched by any check."""
 
-@dataclass(frozen=True)
+    def reset(self) -> None:
+        """Make the files what they were when they were noted; those that git ignores stay."""
+
+
+@dataclass
 class WorkTree:
     """The work tree of a run."""
 
     ctx: StepContext
+    marked: str = ""
 
     @property
     def root(self) -> Path:
         """The project's folder."""
         return self.ctx.project.root
+
+    def mark(self) -> None:
+        """Note the files as they are."""
+        self.marked = self.ctx.repository.stage_all()
+
+    def reset(self) -> None:
+        """Make the files what they were when they were noted."""
+        self.ctx.repository.restore_to(self.marked)
 
     def run(
         self, command: str, seconds: float, more: Mapping[str, str] | None = None
@@ -76,15 +92,30 @@ class WorkTree:
         return result.model_copy(update={"command": command})
 
 
-@dataclass(frozen=True)
+@dataclass
 class CleanClone:
-    """A fresh clone of HEAD. `apart`: the work tree is out of reach."""
+    """A fresh clone of `commit`. `apart`: the work tree is out of reach."""
 
-    root: Path
+    repository: Repository
+    commit: str
     home: Path
     temporary: Path
     ctx: StepContext
     apart: bool
+    marked: str = ""
+
+    @property
+    def root(self) -> Path:
+        """The folder of the clone."""
+        return self.repository.root
+
+    def mark(self) -> None:
+        """Note the files as they are."""
+        self.marked = self.repository.stage_all()
+
+    def reset(self) -> None:
+        """Make the files what they were when they were noted, wherever HEAD is."""
+        self.repository.restore_to(self.marked)
 
     def run(
         self, command: str, seconds: float, more: Mapping[str, str] | None = None
@@ -110,7 +141,8 @@ def clean_clone(ctx: StepContext) -> Iterator[CleanClone]:
             each.mkdir(parents=True)
         ctx.repository.clone(root)
         (root / FOLDER / LOCAL).mkdir(parents=True, exist_ok=True)
-        yield CleanClone(root, home, temporary, ctx, _can_hide(ctx, root))
+        there, commit = Repository(root), ctx.repository.head()
+        yield CleanClone(there, commit, home, temporary, ctx, _can_hide(ctx, root))
     finally:
         remove_tree(place)
 

@@ -14,7 +14,6 @@ from foundry.engine.step_context import own_files
 from foundry.schema.flag import Flag
 from foundry.schema.plan import ObsoleteTest
 from foundry.schema.tests_by_id import TestReport
-from foundry.store.git.repository import Repository
 
 SHOWN = 5
 """Tests or files that a flag names."""
@@ -32,21 +31,21 @@ def old_tests_flags(
 
     `references` are commits before the run or before a fix.
     """
-    repository, tests = Repository(clone.root), tuple(checks)
+    repository, tests = clone.repository, tuple(checks)
     commands = [check.command for _, check in tests]
     flags: dict[tuple[str, ...], Flag] = {}
     for reference in dict.fromkeys(references):
         there = set(repository.run("ls-tree", "-r", "--name-only", "-z", reference).split("\\0"))
-        changed = own_files(repository.changed_between(reference, "HEAD"))
+        changed = own_files(repository.changed_between(reference, clone.commit))
         old = tuple(p for p in changed if p in there and is_test_file(p, commands))
         if not old or old in flags:
             continue
         scratch = repository.git_dir() / SCRATCH
-        repository.restore_to(repository.overlaid("HEAD", reference, old, scratch))
+        repository.restore_to(repository.overlaid(clone.marked, reference, old, scratch))
         try:
             ran = [run_check(clone, kind, check) for kind, check in tests]
         finally:
-            repository.restore()
+            clone.reset()
         if any(each.result.status == "failed" for each in ran):
             failing = _failing([each.report for each in ran])
             flags[old] = _flag(old, failing, obsolete)

@@ -84,12 +84,13 @@ def run_proof(ctx: StepContext) -> Acted:
         tests_now = looked.examination.tests if looked.examination else earlier.tests
         found = earlier.model_copy(update={"commit": commit, "tests": tests_now})
         evidence = GateResult(checks=looked.checks, flags=before.flags, examination=found)
+    passed = looked.holds and bool(tests.get("passed"))
     failing = sum(1 for check in looked.checks if not check.holds)
     verdict = "all hold" if looked.holds else f"{failing} failing"
     result = Result(
         f"test: the final commit, {verdict}",
         f"{len(looked.checks)} checks at {commit[:7]}, {verdict}",
-        patch={"tests": {**tests, "passed": looked.holds}},
+        patch={"tests": {**tests, "passed": passed}},
     )
     return result, evidence
 
