@@ -29,7 +29,6 @@ def in_clean_copy(ctx: StepContext) -> Performed:
         project=aside.project,
         repository=aside.repository,
         hold_head=aside.hold_head,
-        tampered=_of_no_account,
     )
     try:
         _make_ready(there)
@@ -47,10 +46,6 @@ def cleaned(ctx: StepContext) -> None:
     if GROUND not in ctx.context:
         raise WorkflowError(f"{ctx.instruction.id}: this conversation is not in a clean copy")
     ctx.repository.restore_to(ctx.context[GROUND])
-
-
-def _of_no_account(_about: str, _what: str) -> None:
-    """What commands do to the run's own records in a copy of them."""
 
 
 def _make_ready(ctx: StepContext) -> None:

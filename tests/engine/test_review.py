@@ -212,8 +212,11 @@ def test_it_works_in_a_clean_copy_that_was_set_up(build):
         "setup": [check("tools", "echo yes > tools")],
         "test": [check("greetings", "sh test.sh")],
     }
-    mess = run("cat tools && rm hello-1.txt && touch left && git add -A && git commit -qm mine")
-    told = {**WORLD, "command": "test -e tools && test ! -e left && grep -q world hello-1.txt"}
+    mess = run(
+        "cat tools && rm -r hello-1.txt .context-foundry && touch left && git add -A && "
+        "git commit -qm mine"
+    )
+    told = {**WORLD, "command": "test -e left || test ! -e tools || test ! -e hello-1.txt"}
     built = build(
         SmallBuild(
             tasks=1,
@@ -227,6 +230,7 @@ def test_it_works_in_a_clean_copy_that_was_set_up(build):
     assert "yes" in said
     assert not is_error
     assert set(tree(built.project.root)) == {"README.md", "hello-1.txt", "test.sh"}
+    assert not [flag for each in records(built) for flag in each.flags if flag.kind == "tampering"]
     assert "mine" not in git(built.project.root, "log", "--format=%s").split("\n")
     assert places(built) == ["main"]
 
