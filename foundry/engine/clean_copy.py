@@ -25,7 +25,10 @@ def in_clean_copy(ctx: StepContext) -> Performed:
         ctx.project, ctx.repository, ctx.start.run, lambda text: ctx.observe(Note(text))
     )
     there = replace(
-        ctx, project=aside.project, repository=aside.repository, hold_head=aside.hold_head
+        ctx,
+        project=aside.project,
+        repository=aside.repository,
+        hold_head=aside.hold_head,
     )
     try:
         _make_ready(there)

@@ -43,7 +43,7 @@ def told(counts: Counts) -> str:
 
 def open_findings(records: Sequence[StepRecord]) -> tuple[str, ...]:
     """The reproduced findings whose command did not pass when it last ran, by their names."""
-    names = {check.name for check in findings(records)}
+    names = [check.name for check in findings(records)]
     fails = {c.name: not c.holds for r in records for c in r.checks if c.kind == "finding"}
     return tuple(name.removeprefix(NAMED) for name in names if fails.get(name, True))
 

@@ -130,7 +130,7 @@ def assert_exactly_once(
         held = git(root, "show", f"{commit.sha}:.context-foundry/journal.jsonl")
         assert held.count("\n") == number, f"{commit.subject} holds another number of lines"
     asked = starts(crash.server)
-    conversations = [step for step in expected if not step.endswith("/checks")]
+    conversations = [step for step in expected if not step.endswith(("/checks", "proof"))]
     assert sorted(asked) == sorted([*conversations, *twice])
     assert git(root, "status", "--porcelain") == ""
     git(root, "fsck", "--strict", "--no-dangling")
@@ -444,7 +444,7 @@ def test_killed_in_the_middle_of_a_command(
     assert alive(pid)
     crashed.finished()
     assert not alive(pid)
-    assert_exactly_once(crashed, twice=twice, expected=[*STEPS, "docs", "docs-review"])
+    assert_exactly_once(crashed, twice=twice, expected=[*STEPS, "docs", "docs-review", "proof"])
     assert git(crashed.folder, "branch", "--show-current") == "main\n"
     if TASK in twice:
         (patch,) = crashed.patches

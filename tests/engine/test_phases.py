@@ -80,6 +80,7 @@ def test_each_step_is_one_commit_with_its_trailers(healed):
         "test: review the project, 0 findings",
         "docs: describe the project",
         "test: review the documentation, 0 findings",
+        "test: the final commit, all hold",
         "docs(foundry): feedback of this build",
         "chore(foundry): verified, all gates passed",
     ]
@@ -130,7 +131,7 @@ def test_session_summary_counts_what_happened(healed):
     states = {phase.phase: (phase.state, phase.steps) for phase in summary.phases}
     assert states == {
         "scout": ("done", 1), "architect": ("done", 1), "builder": ("done", 2), "test": ("done", 5),
-        "docs": ("done", 2), "deploy": ("skipped", 0), "feedback": ("done", 1),
+        "docs": ("done", 3), "deploy": ("skipped", 0), "feedback": ("done", 1),
     }  # fmt: skip
     shas = healed.repository.run("rev-list", "--reverse", "HEAD").split()
     assert [commit.sha for commit in summary.commits] == shas[:-1]  # its own can't be in it

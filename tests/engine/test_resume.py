@@ -54,7 +54,7 @@ def assert_whole(built: Built, expected: list[str] = STEPS) -> None:
 
 @pytest.mark.parametrize(
     ("phase", "reached"),
-    [("scout", 1), ("architect", 2), ("builder", 4), ("test", 6), ("docs", 8)],
+    [("scout", 1), ("architect", 2), ("builder", 4), ("test", 6), ("docs", 9)],
 )
 def test_pause_after_a_phase(build: Any, phase: str, reached: int) -> None:
     built: Built = build(SmallBuild(), pause_after=(phase,))
@@ -64,7 +64,7 @@ def test_pause_after_a_phase(build: Any, phase: str, reached: int) -> None:
     assert len(built.steps) == reached
     assert git(built.folder, "status", "--porcelain") == ""
     built.resume()
-    assert_whole(built, [*STEPS, "docs", "docs-review", "feedback"])
+    assert_whole(built, [*STEPS, "docs", "docs-review", "proof", "feedback"])
     assert stops(built) == [Status.PAUSED, Status.VERIFIED]
     assert built.starts == [*ASKED, "docs", "docs-review", "feedback"]
 

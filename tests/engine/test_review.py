@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from foundry.engine.counts import counts
 from foundry.engine.evidence.diffs import bounded, path_of
 from foundry.engine.findings import findings, reviewed
 from foundry.model.rehearsal.script import Turn, call, turn
@@ -65,7 +66,7 @@ HEAL = [write("hello-1.txt", "hello 1, world\n"), submit(summary="Greets it.", c
 def test_who_finds_nothing_lets_the_build_be_verified(build):
     built = build(small())
     assert built.ended.status is Status.VERIFIED
-    assert built.steps[3:] == ["test[1]/checks", REVIEW, "docs", "docs-review", "feedback"]
+    assert built.steps[3:] == ["test[1]/checks", REVIEW, "docs", "docs-review", "proof", "feedback"]
     assert "it greets" not in artifact(built, "review-iteration-1.md")
     assert "greetings" in artifact(built, "review-iteration-1.md")
     assert reviewed(records(built)).found == ()
@@ -108,6 +109,9 @@ def test_what_two_of_them_see_fail_is_healed(build):
     assert "$ grep -q world hello-1.txt" in planned
     joined = findings(records(built))
     assert [(each.name, each.command) for each in joined] == [(CHECK, WORLD["command"])]
+    for step in ("test[2]/checks", "proof"):
+        [again] = [each for each in record(built, step).checks if each.kind == "finding"]
+        assert (again.name, again.status) == (CHECK, "passed")
     assert reviewed(records(built)).open == 0
     assert "reviewer: 1 finding, 1 reproduced" in [
         each.text for each in built.events if isinstance(each, Note)
@@ -167,23 +171,40 @@ def test_two_findings_of_one_title_and_rulings_on_nothing_go_back(build):
     assert "there is no flag 'tests: none'" in told
 
 
-def test_what_still_fails_after_the_last_fix_stays_open(build):
+def test_what_no_fix_mends_keeps_failing_as_a_check(build):
+    scenes = {f"test[{n}]/fix": [write("hello-1.txt", f"hello {n}{n}\n"), submit(summary="Tried.")]
+              for n in range(1, 4)}  # fmt: skip
+    built = build(
+        SmallBuild(tasks=1, scenes={**scenes, REVIEW: [review(WORLD)], REPRODUCE: [tried()]})
+    )
+    assert built.ended.status is Status.UNVERIFIED
+    assert [step for step in built.steps if step.endswith("/review")] == [REVIEW]
+    assert CHECK in artifact(built, "test-results-iteration-4.md")
+    assert CHECK in artifact(built, "test-final-report.md")
+    assert counts(records(built), ()).open == 1
+
+
+def test_what_is_found_after_the_last_fix_stays_open(build):
     scenes: dict[str, list[Turn]] = {}
     for number in range(1, 5):
-        scenes[f"test[{number}]/review"] = [review(WORLD)]
-        scenes[f"test[{number}]/reproduce"] = [tried()]
+        found = {"title": f"No {number}", "explanation": "It counts.",
+                 "command": f"grep -q {number}{number} hello-1.txt"}  # fmt: skip
+        scenes[f"test[{number}]/review"] = [review(found)]
+        scenes[f"test[{number}]/reproduce"] = [tried(title=f"No {number}")]
+        counted = " ".join(f"{each}{each}" for each in range(1, number + 1))
         scenes[f"test[{number}]/fix"] = [
-            write("hello-1.txt", f"hello {number}{number}\n"), submit(summary="Tried."),
+            write("hello-1.txt", f"hello 1 {counted}\n"), submit(summary="Counts."),
         ]  # fmt: skip
     built = build(SmallBuild(tasks=1, scenes=scenes))
     assert built.ended.status is Status.UNVERIFIED
     assert "test[4]/plan" not in built.steps
-    assert reviewed(records(built)).open == 1
-    assert record(built, "test[4]/reproduce").patch["tests"]["settled"] is True
+    assert record(built, "test[4]/reproduce").patch["tests"] == {
+        "passed": False, "settled": True, "iterations": 4,
+    }  # fmt: skip
     report = artifact(built, "test-final-report.md")
     assert "**Failed**: still failing after 4 test runs" in report
-    assert CHECK in report
-    assert "docs-review" not in built.steps
+    assert "finding: No 4" in report
+    assert (counts(records(built), ()).findings, counts(records(built), ()).open) == (4, 1)
 
 
 def test_it_works_in_a_clean_copy_that_was_set_up(build):
@@ -191,8 +212,11 @@ def test_it_works_in_a_clean_copy_that_was_set_up(build):
         "setup": [check("tools", "echo yes > tools")],
         "test": [check("greetings", "sh test.sh")],
     }
-    mess = run("cat tools && rm hello-1.txt && touch left && git add -A && git commit -qm mine")
-    told = {**WORLD, "command": "test -e tools && test ! -e left && grep -q world hello-1.txt"}
+    mess = run(
+        "cat tools && rm -r hello-1.txt .context-foundry && touch left && git add -A && "
+        "git commit -qm mine"
+    )
+    told = {**WORLD, "command": "test -e left || test ! -e tools || test ! -e hello-1.txt"}
     built = build(
         SmallBuild(
             tasks=1,
@@ -206,6 +230,7 @@ def test_it_works_in_a_clean_copy_that_was_set_up(build):
     assert "yes" in said
     assert not is_error
     assert set(tree(built.project.root)) == {"README.md", "hello-1.txt", "test.sh"}
+    assert not [flag for each in records(built) for flag in each.flags if flag.kind == "tampering"]
     assert "mine" not in git(built.project.root, "log", "--format=%s").split("\n")
     assert places(built) == ["main"]
 

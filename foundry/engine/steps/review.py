@@ -19,11 +19,11 @@ from foundry.engine.records import one_line
 from foundry.engine.step_context import StepContext, is_documentation
 from foundry.engine.step_kind import GateResult, Result, StepKind
 from foundry.engine.steps.checks import MAX_FIXES, SHOWN_OUTPUT, final_report
-from foundry.engine.verdict import last_checks
+from foundry.engine.verdict import flags_of, last_checks
 from foundry.schema.base import Value
 from foundry.schema.command import CheckResult
 from foundry.schema.events import Note
-from foundry.schema.flag import Flag, FlagKind, Ruling
+from foundry.schema.flag import FlagKind, Ruling
 from foundry.schema.review import Asked, Finding, Review
 from foundry.store.artifacts import read_text
 from foundry.store.project import DOCS_REVIEWED, FINAL_REPORT, results_name, review_name
@@ -68,14 +68,9 @@ class ReproductionSubmission(Value):
 # -- a review --------------------------------------------------------------------------------------
 
 
-def flags_of(ctx: StepContext) -> dict[str, Flag]:
-    """What the harness found that speaks against the result, by id."""
-    return {flag.id: flag for record in ctx.records for flag in record.flags}
-
-
 def _review_values(wanted: Callable[[str], bool]) -> Callable[[StepContext], Mapping[str, Any]]:
     def values(ctx: StepContext) -> Mapping[str, Any]:
-        flags = flags_of(ctx).values()
+        flags = flags_of(ctx.records)
         return {
             "base": ctx.base,
             "diff": diff_since(ctx.repository, ctx.base, wanted),
@@ -88,7 +83,7 @@ def _review_values(wanted: Callable[[str], bool]) -> Callable[[StepContext], Map
 
 def _review_gate(ctx: StepContext, done: ReviewSubmission) -> GateResult:
     """Rulings are about flags that are there, and every command fails in the clean copy."""
-    known = {flag.id for flag in flags_of(ctx).values() if flag.kind in RULED}
+    known = {flag.id for flag in flags_of(ctx.records) if flag.kind in RULED}
     problems = [
         f"there is no flag {each.flag!r} to rule on"
         for each in done.rulings
