@@ -102,7 +102,7 @@ def test_what_is_not_verified_is_not_pushed(build, project, remote):
     built = build(SmallBuild(tasks=1, broken=True, heals=9), folder=project, deploy=True)
     assert built.ended.status is Status.UNVERIFIED
     assert git(remote, "for-each-ref") == ""
-    told = "not deployed: the build is not verified: checks are still failing"
+    told = "not deployed: the build is not verified: checks are still failing: greetings"
     assert deployed(built) == told
     assert told in notes(built)
 

@@ -132,10 +132,15 @@ def test_a_worktree_that_can_not_be_made_leaves_no_branch(build, project):
 
 def final(built: Built, step: str) -> dict[str, str]:
     found = [e for e in built.journal if isinstance(e, StepRecord) and e.step == step]
-    return {result.name: result.status for result in found[-1].checks}
+    return {each.name: each.status for each in found[-1].checks if each.kind != "verify"}
 
 
-OLD_FAILURE = {"test": [check("old", "echo broken long ago; exit 7"), check("new", "sh test.sh")]}
+OLD = ".context-foundry/local/junit-old.xml"
+BROKEN = f"""
+echo '<testsuite><testcase name="long ago"><failure/></testcase></testsuite>' > {OLD}
+exit 7
+"""
+OLD_FAILURE = {"test": [check("old", BROKEN, junit=OLD), check("new", "sh test.sh")]}
 
 
 @pytest.fixture
@@ -156,7 +161,7 @@ def test_an_old_failure_is_reported_and_not_healed(build, tested):
     assert not {"test[1]/plan", "test[1]/fix"} & set(built.starts)
     report = built.project.artifact("test-final-report.md").read_text()
     assert "**Passed**" in report
-    assert "## Failing since before this build\n\n- old: exit code 7" in report
+    assert "## Failing since before this build\n\n- old: long ago" in report
     summary = json.loads(built.project.artifact("session-summary.json").read_text())
     assert (summary["tests"]["preexisting"], summary["tests"]["failing"]) == (1, 0)
 
@@ -249,3 +254,11 @@ def test_a_build_on_the_result_of_a_build_in_a_new_folder(build, tmp_path):
     assert second.project.root.parent == tmp_path / "new.foundry"
     assert snapshot(tmp_path / "new") == before
     assert (second.project.folder / "history" / old).is_dir()
+
+
+def test_without_test_ids_nothing_failed_before(build, tested):
+    """That a check ended alike tells nothing of what fails in it."""
+    checks = {"test": [check("old", "exit 7")]}
+    built = build(SmallBuild(tasks=1, broken=True, heals=9, checks=checks), folder=tested)
+    assert built.ended.status is Status.UNVERIFIED
+    assert final(built, "test[4]/checks") == {"old": "failed"}

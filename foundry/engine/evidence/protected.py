@@ -35,7 +35,7 @@ def old_tests_flags(
     commands = [check.command for _, check in tests]
     flags: dict[tuple[str, ...], Flag] = {}
     for reference in dict.fromkeys(references):
-        there = set(repository.run("ls-tree", "-r", "--name-only", "-z", reference).split("\\0"))
+        there = set(repository.run("ls-tree", "-r", "--name-only", "-z", reference).split("\0"))
         changed = own_files(repository.changed_between(reference, clone.commit))
         old = tuple(p for p in changed if p in there and is_test_file(p, commands))
         if not old or old in flags:
