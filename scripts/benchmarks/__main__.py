@@ -13,6 +13,7 @@ from scripts.benchmarks import (
     circular,
     compaction,
     context,
+    honesty,
     mcp,
     memory,
     overhead,
@@ -37,6 +38,7 @@ BENCHMARKS: dict[str, Callable[[], list[Figure]]] = {
     "scale": scale.measure,
     "retrieval": retrieval.measure,
     "memory": memory.measure,
+    "honesty": honesty.measure,
 }
 
 
