@@ -12,7 +12,7 @@ from foundry.engine.evidence.examine import CanItFail, hollow_flags
 from foundry.engine.evidence.lost_tests import count_tests, lost_flags, read_ledger
 from foundry.engine.evidence.places import CleanClone, Place, WorkTree, clean_clone
 from foundry.engine.evidence.protected import old_tests_flags
-from foundry.engine.evidence.test_ledger import TestLedger, account, recorded
+from foundry.engine.evidence.test_ledger import TestLedger, recorded
 from foundry.engine.findings import findings
 from foundry.engine.requirements import built_tasks
 from foundry.engine.step_context import StepContext, own_files
@@ -101,7 +101,7 @@ def _closely(
     found = probe.look(ctx.repository.head())
     if looked.examination:
         found = found.model_copy(update={"tests": looked.examination.tests})
-    lost = lost_flags(account(looked.ledger), old, obsolete)
+    lost = lost_flags(looked.ledger, old, obsolete)
     flags = (*hollow_flags(found), *old, *lost, *_absent(ctx, plan))
     return replace(looked, flags=flags, examination=found)
 

@@ -3,13 +3,16 @@
 from collections.abc import Iterable, Sequence
 
 from foundry.engine.evidence.protected import SHOWN, is_named
-from foundry.engine.evidence.test_ledger import Account, TestLedger, account, from_json
+from foundry.engine.evidence.test_ledger import TestLedger, account, from_json
 from foundry.schema.examination import Tests
 from foundry.schema.flag import Flag
 from foundry.schema.plan import ObsoleteTest
 from foundry.schema.tests_by_id import MUTED
 from foundry.store.artifacts import read_text
 from foundry.store.project import FOLDER, TEST_LEDGER, Project
+
+KEPT = 200
+"""Ids that a flag keeps."""
 
 
 def read_ledger(project: Project) -> TestLedger:
@@ -36,27 +39,39 @@ def count_tests(ledger: TestLedger) -> Tests:
 
 
 def lost_flags(
-    lost: Account, old: Iterable[Flag], obsolete: Sequence[ObsoleteTest]
+    ledger: TestLedger, old: Iterable[Flag], obsolete: Sequence[ObsoleteTest]
 ) -> tuple[Flag, ...]:
-    """Tests that are gone or muted, less those that another flag names already."""
-    told = {test for flag in old for test in flag.tests}
-    return tuple(
+    """Tests that are gone or muted, less those that another flag names already.
+
+    Those that never passed and do not count now are only named: a platform may want that.
+    """
+    told, lost = {test for flag in old for test in flag.tests}, account(ledger)
+    flags = [
         _flag(what, [test for test in tests if test not in told], obsolete)
         for what, tests in (("gone", lost.gone), ("muted", lost.muted))
         if set(tests) - told
-    )
+    ]
+    now = ledger.outcomes(len(ledger.runs) - 1) if ledger.runs else {}
+    idle = sorted({test for test, is_ in now.items() if is_ in MUTED} - {*lost.muted, *told})
+    if idle:
+        words = f"tests that are skipped or expected to fail: {_shown(idle)}"
+        flags.append(Flag(kind="tests", about="idle", words=words, tests=tuple(idle[:KEPT])))
+    return tuple(flags)
+
+
+def _shown(tests: Sequence[str]) -> str:
+    return ", ".join(tests[:SHOWN]) + (f" and {len(tests) - SHOWN} more" if tests[SHOWN:] else "")
 
 
 def _flag(what: str, tests: Sequence[str], obsolete: Sequence[ObsoleteTest]) -> Flag:
     left = [test for test in tests if not any(is_named(test, each.test) for each in obsolete)]
     shown = left or list(tests)
-    names = ", ".join(shown[:SHOWN]) + (f" and {len(shown) - SHOWN} more" if shown[SHOWN:] else "")
     how = "do not run any more" if what == "gone" else "are skipped or expected to fail now"
     why = "" if left else "; the plan says that the spec takes them away"
     return Flag(
         kind="tests",
         about=what,
-        words=f"tests that passed before {how}: {names}{why}",
-        tests=tuple(shown[:200]),
+        words=f"tests that passed before {how}: {_shown(shown)}{why}",
+        tests=tuple(shown[:KEPT]),
         blocks=bool(left),
     )
