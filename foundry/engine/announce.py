@@ -10,6 +10,7 @@ from foundry.engine.counts import told
 from foundry.engine.run import Run
 from foundry.engine.runner import Ended
 from foundry.engine.step_kind import headline_of
+from foundry.engine.verdict import flags_of
 from foundry.errors import PluginError
 from foundry.plugins import Registry
 from foundry.schema.events import Note, Observer, RunEnded, RunStarted
@@ -62,6 +63,7 @@ def ending(run: Run, ended: Ended, seconds: float) -> RunEnded:
         requirements=figures.requirements,
         proven=figures.proven,
         proof=told(figures),
+        flags=tuple(flag.words for flag in flags_of(facts.records)),
         log=tuple(f"{each.sha[:7]} {each.subject}" for each in facts.commits[-SHOWN_COMMITS:]),
     )
 

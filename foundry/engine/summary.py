@@ -105,6 +105,7 @@ def session_summary(facts: Facts, status: Status, reason: str, ended: datetime) 
         warnings=facts.cursor.warnings,
         counts=(figures := counted(facts)),
         proof=told(figures),
+        flags=tuple(flag.words for flag in flags_of(facts.records)),
     )  # fmt: skip
 
 

@@ -12,6 +12,7 @@ from foundry.schema.events import IterationEnded, IterationStarted, PartEnded, R
 from foundry.schema.run import Status
 
 PROSE = ("limits", "sandbox")
+WRAPPED = ("built", "proof", "know")
 """Rows that nobody copies: they may be wrapped."""
 
 
@@ -59,8 +60,8 @@ def ending(event: RunEnded, resume: str = "") -> Lines:
         *_look(event),
     ]
     shown = (
-        Line(text, label=label, fit="wrap" if label == "built" else "whole")
-        for label, text in _once(rows)
+        Line(text, label=label, fit="wrap" if kind in WRAPPED else "whole")
+        for (kind, _), (label, text) in zip(rows, _once(rows), strict=True)
     )
     return (Line(""), verdict(event), *shown)
 
@@ -96,6 +97,7 @@ def _facts(event: RunEnded) -> list[tuple[str, str]]:
         *built,
         ("place", event.place),
         *([("proof", event.proof)] if event.proof else []),
+        *(("know", words) for words in event.flags),
         ("branch", f"{event.branch} · {units.counted(event.commits, 'commit')}"),
         *(("commits", line) for line in event.log),
         ("used", " · ".join((*used, units.duration(event.seconds)))),

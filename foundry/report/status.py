@@ -10,12 +10,13 @@ from pydantic import Field
 from foundry.engine.pinned_workflow import kept
 from foundry.engine.records import title
 from foundry.engine.summary import Facts, evidence, session_summary
-from foundry.errors import JournalError, ProjectError, WorkflowError
+from foundry.errors import ArtifactError, JournalError, ProjectError, WorkflowError
 from foundry.report.narrate import Narrator
 from foundry.report.replay import Logged, replay
 from foundry.schema.base import Value, now
 from foundry.schema.events import Stats
 from foundry.schema.journal import Entry, Start, Stop
+from foundry.schema.plan import Plan
 from foundry.schema.run import Status
 from foundry.schema.summary import (
     Evidence,
@@ -76,6 +77,8 @@ class StatusReport(Value):
     phases: tuple[PhaseStatus, ...]
     tasks: tuple[TaskSummary, ...]
     tests: TestSummary
+    proof: str = Field(description="the figures of the verdict in one line")
+    flags: tuple[str, ...] = Field(description="what to know before trusting the result")
     commits: int
     tokens: int
     cost_usd: float | None
@@ -132,12 +135,20 @@ def _read(project: Project) -> _Run:
         workflow=workflow,
         journal=entries,
         cursor=cursor,
-        plan=None,
+        plan=_plan(project),
         commits=repository.commits(entries[0].run),
         branch=repository.branch(),
         spent_in_all=Ledger(runs.ledger_path(entries[0].run)).total,
     )
     return _Run(facts, status, reason, held, (*complaints, *unexplained))
+
+
+def _plan(project: Project) -> Plan | None:
+    """The plan, as far as it can be read: a person may be at it."""
+    try:
+        return read_plan(project)
+    except ArtifactError:
+        return None
 
 
 def _workflow(start: Start) -> tuple[Workflow, tuple[str, ...]]:
@@ -179,6 +190,8 @@ def _report(project: Project, run: _Run, summary: SessionSummary) -> StatusRepor
         ),
         tasks=summary.tasks,
         tests=summary.tests,
+        proof=summary.proof,
+        flags=summary.flags,
         commits=len(summary.commits),
         tokens=summary.tokens.context_tokens,
         cost_usd=summary.cost_usd,

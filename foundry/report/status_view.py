@@ -75,6 +75,9 @@ def _rows(report: StatusReport) -> Iterator[tuple[str, str]]:
     )
     if report.tests.iterations:
         yield "tests", _tests(report.tests)
+        yield "proof", report.proof
+    for words in report.flags:
+        yield "know", words
     if report.due:
         yield ("now" if report.status is Status.RUNNING else "next"), report.due
     since = units.ago((now() - report.last_activity_at).total_seconds())

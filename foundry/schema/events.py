@@ -351,6 +351,8 @@ class RunEnded(Event):
     proven: int = 0
     proof: str = ""
     """The figures of the verdict in one line."""
+    flags: tuple[str, ...] = ()
+    """What a person should know before they trust the result."""
     log: tuple[str, ...] = ()
 
 

@@ -75,6 +75,7 @@ MEANINGS = {
     "prompt_version": "which wording of the prompt, 1 is the person's own",
     "proven": "requirements whose command failed without the work and passes with it",
     "proof": "the figures of the verdict in one line",
+    "flags": "what a person should know before they trust the result",
     "purpose": "turn, or what else the model was called for",
     "reason": "why, in words",
     "reasons": "why it is set up so, by what was decided",

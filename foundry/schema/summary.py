@@ -203,6 +203,8 @@ class SessionSummary(Value):
     """The figures of the verdict."""
     proof: str = ""
     """The same figures in one line."""
+    flags: tuple[str, ...] = ()
+    """What a person should know before they trust the result."""
 
 
 class CheckEvidence(Value):
