@@ -6,7 +6,7 @@ from typing import Any
 from foundry.engine.step_kind import task_step
 from foundry.schema.command import CheckResult
 from foundry.schema.examination import Examination
-from foundry.schema.journal import StepRecord
+from foundry.schema.journal import Entry, Resume, StepRecord
 from foundry.schema.plan import Plan, Requirement, Task
 from foundry.schema.summary import CheckEvidence, CriterionEvidence, RequirementEvidence, State
 from foundry.schema.workflow import Workflow
@@ -43,10 +43,14 @@ def requirements(
     return tuple(found)
 
 
-def built_tasks(workflow: Workflow, records: Sequence[StepRecord]) -> dict[str, StepRecord]:
-    """The accepted tasks of the plan by id, each with the record of the step that built it."""
-    by_step = {record.step: record for record in records}
-    tasks: Sequence[Mapping[str, str]] = last(records, "tasks") or ()
+def built_tasks(workflow: Workflow, entries: Sequence[Entry]) -> dict[str, StepRecord]:
+    """The accepted tasks of the plan by id, each with the record of the step that built it.
+
+    Which tasks there are, a step or a person who took the run up said last.
+    """
+    by_step = {each.step: each for each in entries if isinstance(each, StepRecord)}
+    said = [e.patch for e in entries if isinstance(e, StepRecord | Resume) and "tasks" in e.patch]
+    tasks: Any = said[-1]["tasks"] if said else ()
     keys = ((task["id"], task_step(workflow, number)) for number, task in enumerate(tasks, 1))
     return {task: by_step[key] for task, key in keys if key in by_step}
 

@@ -114,7 +114,7 @@ def evidence(facts: Facts, status: Status) -> Evidence:
     records, look = facts.records, last_look(facts.records)
     checks = look.checks if look else ()
     found = look.examination if look else None
-    built = built_tasks(facts.workflow, records)
+    built = built_tasks(facts.workflow, facts.journal)
     met = requirements(facts.plan, built, _shas(facts.commits), checks, found)
     docs = [each for record in records for each in record.checks if each.kind == "docs"]
     review = reviewed(records)
@@ -143,7 +143,7 @@ def counted(facts: Facts) -> Counts:
     """The figures of the verdict as the run stands."""
     look = last_look(facts.records)
     checks, found = (look.checks, look.examination) if look else ((), None)
-    built = built_tasks(facts.workflow, facts.records)
+    built = built_tasks(facts.workflow, facts.journal)
     return counts(facts.records, requirements(facts.plan, built, {}, checks, found))
 
 
@@ -169,7 +169,7 @@ def _phase(facts: Facts, phase: str) -> PhaseSummary:
 
 def _tasks(facts: Facts) -> Iterable[TaskSummary]:
     shas = _shas(facts.commits)
-    done = built_tasks(facts.workflow, facts.records)
+    done = built_tasks(facts.workflow, facts.journal)
     for task in facts.cursor.context.get("tasks", []):
         record = done.get(task["id"])
         yield TaskSummary(

@@ -49,7 +49,7 @@ def reasons(
     elif edited := _edited(workflow, entries):
         found += edited
     else:
-        found += _unshown(workflow, records, plan)
+        found += _unshown(workflow, entries, plan)
     return [*found, *(each for each in warnings if each not in found)]
 
 
@@ -75,12 +75,13 @@ def unruled(records: Sequence[StepRecord]) -> tuple[Flag, ...]:
     )
 
 
-def _unshown(workflow: Workflow, records: Sequence[StepRecord], plan: Plan | None) -> list[str]:
+def _unshown(workflow: Workflow, entries: Sequence[Entry], plan: Plan | None) -> list[str]:
     """What speaks against a run whose checks hold: what they do not show."""
+    records = [entry for entry in entries if isinstance(entry, StepRecord)]
     look = last_look(records)
     if look is None or not has_checks(workflow):
         return []
-    built = built_tasks(workflow, records)
+    built = built_tasks(workflow, entries)
     met = requirements(plan, built, {}, look.checks, look.examination)
     missing = [each.id for each in met if each.state == "missing"]
     claimed = [each.id for each in met if each.state == "claimed" and each.testable]

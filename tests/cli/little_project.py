@@ -101,9 +101,10 @@ class LittleProject:
 
 EVIDENCE = json.dumps(
     {
-        "version": 1,
+        "version": 2,
         "run": RUN,
         "status": "verified",
+        "counts": {"requirements": 1, "proven": 1},
         "requirements": [
             {
                 "id": "R1",
@@ -114,6 +115,8 @@ EVIDENCE = json.dumps(
                     {
                         "criterion": "a label is shown",
                         "task": "store",
+                        "state": "proven",
+                        "before": {"exit_code": 1, "verdict": "exit code 1"},
                         "check": {
                             "name": "verify store",
                             "command": "pytest",

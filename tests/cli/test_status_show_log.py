@@ -229,7 +229,14 @@ def test_evidence_is_a_chain_from_requirement_to_commit(little: LittleProject) -
     little.artifact("evidence.json", EVIDENCE)
     shown = on_terminal(show.command, "--dir", little.root, "evidence")
     assert "verified: 1 of 1 requirement proven" in shown
-    for part in ("R1", "a label is shown", "store", "passed, exit 0", "1a2b3c4"):
+    for part in (
+        "R1",
+        "a label is shown",
+        "store",
+        "passed, exit 0",
+        "exit code 1 before",
+        "1a2b3c4",
+    ):
         assert part in shown
 
 

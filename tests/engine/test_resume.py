@@ -191,8 +191,8 @@ def test_tasks_changed_in_the_middle_keep_what_is_built(build: Any) -> None:
 BROKEN = {
     "no JSON": (lambda text: text[:-20], "tasks.json: line "),
     "a missing field": (
-        lambda text: text.replace('"verify"', '"verifies"'),
-        "tasks.json: tasks.0.verify: Field required",
+        lambda text: text.replace('"description"', '"describes"'),
+        "tasks.json: tasks.0.description: Field required",
     ),
     "an unknown dependency": (
         lambda text: text.replace('"hello-1"\n', '"hello-9"\n'),

@@ -80,7 +80,7 @@ def test_no_request_holds_a_message_of_another_conversation(build: Any) -> None:
 def test_no_conversation_begins_with_more_than_its_opening(build: Any) -> None:
     built: Built = build(SmallBuild())
     firsts = [each.body for each in built.server.requests if assistant_turns(each.body) == 0]
-    assert len(firsts) == len({json.dumps(body["messages"]) for body in firsts}) == 6
+    assert len(firsts) == len({json.dumps(body["messages"]) for body in firsts}) == 8
     assert len({json.dumps(body["system"]) for body in firsts}) == 1
     for body in firsts:
         (only,) = body["messages"]
@@ -92,6 +92,7 @@ CHANGES = (
     (re.compile(r"\bctx_(\d+)_[0-9a-f]{16}"), r"MEMORY-\1"),
     (re.compile(r"\d{8}-\d{6}-[0-9a-f]{4}"), "RUN"),
     (re.compile(r"\d{8}T\d{6}Z"), "TIME"),
+    (re.compile(r"\b[0-9a-f]{40}\b"), "COMMIT"),
     (re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|\+00:00)?"), "TIME"),
     (re.compile(r"\b\d+(\.\d+)? s\b"), "SECONDS"),
     (re.compile(r"\| \d+\.\d \|"), "| SECONDS |"),

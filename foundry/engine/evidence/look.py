@@ -140,14 +140,14 @@ def _findings(ctx: StepContext) -> Commands:
 
 def _commands(ctx: StepContext, plan: Plan | None) -> dict[str, str]:
     """The commands of all tasks that are done."""
-    done = built_tasks(ctx.workflow, ctx.records)
+    done = built_tasks(ctx.workflow, ctx.journal)
     tasks = [task for task in plan.in_order() if task.id in done] if plan else []
     return {name: text for task in tasks for name, text in task.commands().items()}
 
 
 def _doubtful(ctx: StepContext, results: Sequence[CheckResult]) -> list[Check]:
     """The commands of requirements that were not seen to fail before their work."""
-    done = built_tasks(ctx.workflow, ctx.records).values()
+    done = built_tasks(ctx.workflow, ctx.journal).values()
     red = {c.name for each in done for c in each.checks if c.before and not c.before.ok}
     return [
         Check(name=each.name, command=each.command)
@@ -165,7 +165,7 @@ def _references(ctx: StepContext) -> list[str]:
 
 def _absent(ctx: StepContext, plan: Plan | None) -> tuple[Flag, ...]:
     """The files that the plan promised and that are not there."""
-    done = built_tasks(ctx.workflow, ctx.records)
+    done = built_tasks(ctx.workflow, ctx.journal)
     tasks = [task for task in plan.tasks if task.id in done] if plan else []
     return tuple(
         Flag(kind="absent", about=path, words=f"{path}, promised by task {task.id}, is not there")

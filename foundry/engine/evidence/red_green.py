@@ -12,6 +12,9 @@ from foundry.engine.gates import run_commands
 from foundry.engine.step_context import StepContext
 from foundry.schema.command import CheckResult, CommandEnding
 
+IGNORE = ".gitignore"
+"""Stays as well: without it what it names would be cleaned away."""
+
 SCRATCH = "foundry-before"
 """A second index beside git's own."""
 
@@ -24,7 +27,7 @@ def with_endings_before(
 ) -> tuple[CheckResult, ...]:
     """The results of commands that hold, each with how it ended before `files` were changed."""
     named = [*commands.values()]
-    tests = [path for path in files if is_test_file(path, named)]
+    tests = [path for path in files if is_test_file(path, named) or path.endswith(IGNORE)]
     endings = _endings(ctx, commands, tests) if len(tests) < len(files) else {}
     return tuple(each.model_copy(update={"before": endings.get(each.name)}) for each in results)
 

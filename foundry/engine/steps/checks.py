@@ -89,7 +89,7 @@ def run_proof(ctx: StepContext) -> Acted:
     verdict = "all hold" if looked.holds else f"{failing} failing"
     result = Result(
         f"test: the final commit, {verdict}",
-        f"{len(looked.checks)} checks at {commit[:7]}, {verdict}",
+        f"{len(looked.checks)} checks, {verdict}",
         patch={"tests": {**tests, "passed": passed}},
     )
     return result, evidence
