@@ -38,10 +38,12 @@ def uncommittable(ctx: StepContext, files: Iterable[str] = ()) -> tuple[str, ...
     return tuple(problems)
 
 
-def run_commands(ctx: StepContext, commands: Mapping[str, str]) -> tuple[CheckResult, ...]:
+def run_commands(
+    ctx: StepContext, commands: Mapping[str, str], seconds: float = VERIFY_SECONDS
+) -> tuple[CheckResult, ...]:
     """Run a task's own commands, by name, and undo what each leaves in the tree."""
     checks = (
-        Check(name=name, command=command, timeout_seconds=VERIFY_SECONDS)
+        Check(name=name, command=command, timeout_seconds=seconds)
         for name, command in commands.items()
     )
     return tuple(run_once(ctx, check, "verify") for check in checks)

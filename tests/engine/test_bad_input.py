@@ -286,7 +286,8 @@ BROKEN = {
     "empty": (lambda _text: "", "tasks.json: line 1 column 1"),
     "unknown field": (
         lambda text: text.replace('"description"', '"descripton"', 1),
-        "tasks.json: tasks.0.description: Field required. Mend .context-foundry/tasks.json by hand, or",
+        "tasks.json: tasks.0.description: Field required. "
+        "Mend .context-foundry/tasks.json by hand, or",
     ),
     "a circle": (
         lambda text: text.replace('"depends_on": []', '"depends_on": ["hello-2"]', 1),

@@ -15,6 +15,10 @@ from foundry.schema.command import CheckResult, CommandEnding
 IGNORE = ".gitignore"
 """Stays as well: without it what it names would be cleaned away."""
 
+SLOWER, PATIENCE = 3, 30.0
+"""How much longer a command may take there than it did with the work, as a factor and in seconds:
+what waits for what is not there yet waits for ever."""
+
 SCRATCH = "foundry-before"
 """A second index beside git's own."""
 
@@ -28,19 +32,20 @@ def with_endings_before(
     """The results of commands that hold, each with how it ended before `files` were changed."""
     named = [*commands.values()]
     tests = [path for path in files if is_test_file(path, named) or path.endswith(IGNORE)]
-    endings = _endings(ctx, commands, tests) if len(tests) < len(files) else {}
+    seconds = PATIENCE + SLOWER * max(each.seconds for each in results)
+    endings = _endings(ctx, commands, tests, seconds) if len(tests) < len(files) else {}
     return tuple(each.model_copy(update={"before": endings.get(each.name)}) for each in results)
 
 
 def _endings(
-    ctx: StepContext, commands: Mapping[str, str], tests: Sequence[str]
+    ctx: StepContext, commands: Mapping[str, str], tests: Sequence[str], seconds: float
 ) -> dict[str, CommandEnding]:
     after = ctx.repository.stage_all()
     scratch = ctx.repository.git_dir() / SCRATCH
     before = ctx.repository.overlaid("HEAD", after, tests, scratch)
     ctx.repository.restore_to(before)
     try:
-        results = run_commands(ctx, commands)
+        results = run_commands(ctx, commands, seconds)
     finally:
         ctx.repository.restore_to(after)
     return {
