@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from foundry.engine.evidence.checking import Commands, Ran, run_checks_in, shown_by, verifying
 from foundry.engine.evidence.examine import CanItFail, hollow_flags
-from foundry.engine.evidence.lost_tests import count_tests, lost_flags, read_ledger
+from foundry.engine.evidence.lost_tests import count_tests, lost_flags, read_ledger, unrun_flags
 from foundry.engine.evidence.places import CleanClone, Place, WorkTree, clean_clone
 from foundry.engine.evidence.protected import old_tests_flags
 from foundry.engine.evidence.test_ledger import TestLedger, recorded
@@ -102,7 +102,8 @@ def _closely(
     if looked.examination:
         found = found.model_copy(update={"tests": looked.examination.tests})
     lost = lost_flags(looked.ledger, old, obsolete)
-    flags = (*hollow_flags(found), *old, *lost, *_absent(ctx, plan))
+    unrun = unrun_flags(_files_at_base(ctx, clone), looked.ledger)
+    flags = (*hollow_flags(found), *old, *lost, *unrun, *_absent(ctx, plan))
     return replace(looked, flags=flags, examination=found)
 
 
@@ -161,6 +162,11 @@ def _references(ctx: StepContext) -> list[str]:
     failed = {r.step for r in ctx.records if r.patch.get("tests", {}).get("passed") is False}
     healed = [each.sha for each in ctx.repository.commits(ctx.start.run) if each.step in failed]
     return [*filter(None, [ctx.start.base]), *healed]
+
+
+def _files_at_base(ctx: StepContext, clone: CleanClone) -> tuple[str, ...]:
+    """The files that the project had before the run, if it was there."""
+    return clone.repository.files_at(ctx.start.base) if ctx.start.base else ()
 
 
 def _absent(ctx: StepContext, plan: Plan | None) -> tuple[Flag, ...]:

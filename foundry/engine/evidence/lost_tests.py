@@ -1,6 +1,8 @@
 """Tests that ran once and do not any more: counted, and told unless their old form still holds."""
 
+import re
 from collections.abc import Iterable, Sequence
+from pathlib import PurePosixPath
 
 from foundry.engine.evidence.protected import SHOWN, is_named
 from foundry.engine.evidence.test_ledger import TestLedger, account, from_json
@@ -13,6 +15,10 @@ from foundry.store.project import FOLDER, TEST_LEDGER, Project
 
 KEPT = 200
 """Ids that a flag keeps."""
+
+
+_TEST = re.compile(r"(^|/)(test_[^/]+|[^/]+_test)\.py$|\.(test|spec)\.[cm]?[jt]sx?$|_test\.go$")
+"""Files that hold tests, and not what tests need."""
 
 
 def read_ledger(project: Project) -> TestLedger:
@@ -57,6 +63,19 @@ def lost_flags(
         words = f"tests that are skipped or expected to fail: {_shown(idle)}"
         flags.append(Flag(kind="tests", about="idle", words=words, tests=tuple(idle[:KEPT])))
     return tuple(flags)
+
+
+def unrun_flags(files: Iterable[str], ledger: TestLedger) -> tuple[Flag, ...]:
+    """The test files that a project had and no check runs, where the checks tell what they run."""
+    last = len(ledger.runs) - 1
+    if last < 0 or not ledger.known[last] or not ledger.tests:
+        return ()
+    ran = "\n".join(ledger.tests)
+    idle = [path for path in files if _TEST.search(path) and PurePosixPath(path).stem not in ran]
+    if not idle:
+        return ()
+    words = f"the project has tests that no check runs: {_shown(idle)}"
+    return (Flag(kind="tests", about="not run", words=words, tests=tuple(idle[:KEPT])),)
 
 
 def _shown(tests: Sequence[str]) -> str:

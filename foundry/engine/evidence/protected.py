@@ -20,6 +20,9 @@ SHOWN = 5
 
 SCRATCH = "foundry-old-tests"
 
+UNLOADED = "_FailedTest"
+"""How unittest calls the one test of a module that it can't import."""
+
 
 def old_tests_flags(
     clone: CleanClone,
@@ -35,7 +38,7 @@ def old_tests_flags(
     commands = [check.command for _, check in tests]
     flags: dict[tuple[str, ...], Flag] = {}
     for reference in dict.fromkeys(references):
-        there = set(repository.run("ls-tree", "-r", "--name-only", "-z", reference).split("\0"))
+        there = set(repository.files_at(reference))
         changed = own_files(repository.changed_between(reference, clone.commit))
         old = tuple(p for p in changed if p in there and is_test_file(p, commands))
         if not old or old in flags:
@@ -73,7 +76,12 @@ def _flag(files: Sequence[str], failing: Sequence[str], obsolete: Sequence[Obsol
 
 
 def is_named(what: str, test: str) -> bool:
-    """Whether an id or a file is the one that is named, or within it."""
+    """Whether an id or a file is the one that is named, or within it.
+
+    A file that can't even be loaded has one id for all of its tests, so one of them names it.
+    """
     plain, named = (each.replace("::", ".").replace("/", ".") for each in (what, test))
     stem = named.removesuffix(".py")
+    if UNLOADED in plain:
+        return plain.rpartition(f"{UNLOADED}.")[2].split(".")[-1] in stem.split(".")
     return plain in (named, stem) or plain.startswith((f"{named}.", f"{stem}."))

@@ -102,6 +102,10 @@ class Query(GitCommand):
         found += self.unreadable() if DENIED in errors else ()
         return tuple(dict.fromkeys(found))
 
+    def files_at(self, commit: str) -> tuple[str, ...]:
+        """The paths of the files that a commit holds."""
+        return shown_paths(self.run("ls-tree", "-r", "--name-only", "-z", commit))
+
     def changed_in(self, folder: str) -> tuple[str, ...]:
         """The committed files of a folder that differ from HEAD, or are gone."""
         return shown_paths(self.run("diff", "--name-only", "-z", "HEAD", "--", folder))
