@@ -63,7 +63,7 @@ def ending(run: Run, ended: Ended, seconds: float) -> RunEnded:
         requirements=figures.requirements,
         proven=figures.proven,
         proof=told(figures),
-        flags=tuple(flag.words for flag in flags_of(facts.records)),
+        flags=tuple(flag.words for flag in flags_of(facts.journal)),
         log=tuple(f"{each.sha[:7]} {each.subject}" for each in facts.commits[-SHOWN_COMMITS:]),
     )
 

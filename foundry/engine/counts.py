@@ -8,6 +8,9 @@ from foundry.engine.requirements import last_look
 from foundry.schema.journal import StepRecord
 from foundry.schema.summary import Counts, RequirementEvidence
 
+FOUND = {"tests", "hollow", "deleted", "noticed", "apart"}
+"""What an examination and the counts have in common."""
+
 HOLLOW = {
     "noticed": "hollow run noticed",
     "unnoticed": "hollow run NOT noticed",
@@ -28,7 +31,11 @@ def counts(records: Sequence[StepRecord], requirements: Iterable[RequirementEvid
         claimed=states["claimed"],
         missing=states["missing"],
         checks=len(look.checks) if look else 0,
-        **(found.model_dump(include={"tests", "hollow", "noticed"}) if found else {}),
+        **(
+            found.model_dump(include={"tests", "hollow", "deleted", "noticed", "apart"})
+            if found
+            else {}
+        ),
         reviewed=bool(review.asked),
         findings=len(findings(records)),
         open=len(open_findings(records)),
@@ -38,7 +45,9 @@ def counts(records: Sequence[StepRecord], requirements: Iterable[RequirementEvid
 
 def told(counts: Counts) -> str:
     """`12 of 14 requirements proven, 2 tested; 38 tests ran, 0 skipped, 0 removed; …`."""
-    return "; ".join(filter(None, (_met(counts), _ran(counts), _hollow(counts), _read(counts))))
+    parts = (_met(counts), _ran(counts), _hollow(counts), _read(counts))
+    reach = "" if counts.apart else "work tree within reach of the checks"
+    return "; ".join(filter(None, (*parts, reach)))
 
 
 def open_findings(records: Sequence[StepRecord]) -> tuple[str, ...]:
@@ -65,12 +74,15 @@ def _ran(counts: Counts) -> str:
 
 
 def _hollow(counts: Counts) -> str:
-    share = f" ({counts.noticed:.0%} of deleted statements)" if counts.noticed is not None else ""
-    return HOLLOW[counts.hollow] + share if counts.hollow in HOLLOW else ""
+    share = f", and {counts.noticed} of {counts.deleted} deleted statements"
+    words = HOLLOW.get(counts.hollow, "")
+    return words + share if words and counts.deleted else words
 
 
 def _read(counts: Counts) -> str:
     if not counts.reviewed:
         return ""
-    lost = f", {counts.unreproduced} not reproduced" if counts.unreproduced else ""
-    return f"reviewer: {counts.open} open{lost}"
+    mended = counts.findings - counts.open
+    found = ((counts.open, "open"), (mended, "mended"), (counts.unreproduced, "not reproduced"))
+    said = ", ".join(f"{number} {word}" for number, word in found if number or word == "open")
+    return f"reviewer: {said}"

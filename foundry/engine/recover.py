@@ -30,6 +30,9 @@ from foundry.store.project import Project
 SCRATCH = "foundry-index"
 """A second index beside git's own."""
 
+BEFORE = "foundry-before"
+"""A third one, for the code before a task."""
+
 
 @dataclass(frozen=True, slots=True)
 class Recovered:
@@ -211,7 +214,7 @@ def _only_adds_a_line(repository: Repository, tree: str, sha: str) -> bool:
 def _remove_stale_locks(project: Project, repository: Repository, run: str) -> None:
     """A killed git leaves its lock behind; nothing else works here, the run holds its own lock."""
     branch = f"refs/heads/{repository.branch()}"
-    for name in ("index", SCRATCH, "HEAD", branch, run_ref(run)):
+    for name in ("index", SCRATCH, BEFORE, "HEAD", branch, run_ref(run)):
         lock = repository.run("rev-parse", "--git-path", f"{name}.lock").strip()
         (project.root / lock).unlink(missing_ok=True)
 

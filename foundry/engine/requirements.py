@@ -100,7 +100,8 @@ def _state(then: CheckResult | None, final: CheckResult | None, *, blind: bool) 
         return "claimed"  # nothing from an earlier commit stands for the final one
     if not final.holds:
         return "missing"
-    if then and then.before and not then.before.ok:
+    red = then and then.before and then.before.exit_code not in (None, 0)
+    if red and then and then.command == final.command:  # which a person may have changed since
         return "proven"
     return "claimed" if blind else "tested"
 

@@ -19,7 +19,7 @@ from foundry.sandbox.base import Sandbox
 from foundry.schema.base import now
 from foundry.schema.events import Note, Observer
 from foundry.schema.flag import Flag
-from foundry.schema.journal import Entry, SessionNote, Start, StepRecord
+from foundry.schema.journal import Attempt, Entry, SessionNote, Start, StepRecord, Stop
 from foundry.schema.permission import Policy
 from foundry.schema.run import RunOptions
 from foundry.schema.workflow import Workflow
@@ -61,7 +61,7 @@ class Run:
     branch: str = field(init=False)
     notes: tuple[SessionNote, ...] = field(init=False)
     tampering: dict[str, Flag] = field(init=False, default_factory=dict)
-    """What commands did to the harness's own records, until the next accepted step tells of it."""
+    """What commands did to the harness's own records, until a line of the journal tells of it."""
 
     def __post_init__(self) -> None:
         self.cursor = reduce(lambda c, e: after(self.workflow, c, e), self.journal, Cursor())
@@ -75,7 +75,7 @@ class Run:
 
     def accept(self, entry: Committed, artifacts: Mapping[str, str]) -> str:
         """Write, journal and commit; returns the commit's hash."""
-        if isinstance(entry, StepRecord) and self.tampering:
+        if isinstance(entry, StepRecord | Attempt | Stop) and self.tampering:
             entry = entry.model_copy(update={"flags": (*entry.flags, *self.tampering.values())})
             self.tampering.clear()
         views = views_of(self.workflow, (*self.journal, entry))

@@ -105,7 +105,7 @@ def session_summary(facts: Facts, status: Status, reason: str, ended: datetime) 
         warnings=facts.cursor.warnings,
         counts=(figures := counted(facts)),
         proof=told(figures),
-        flags=tuple(flag.words for flag in flags_of(facts.records)),
+        flags=tuple(flag.words for flag in flags_of(facts.journal)),
     )  # fmt: skip
 
 
@@ -127,7 +127,7 @@ def evidence(facts: Facts, status: Status) -> Evidence:
         requirements=met,
         final_checks=tuple(map(check_evidence, checks)),
         documentation=tuple(map(check_evidence, docs)),
-        flags=flags_of(records),
+        flags=flags_of(facts.journal),
         rulings=review.rulings,
         remarks=review.remarks,
         unnoticed=found.unnoticed if found else (),
@@ -184,7 +184,7 @@ def _tasks(facts: Facts) -> Iterable[TaskSummary]:
 
 def _tests(facts: Facts) -> TestSummary:
     tests, checks = last_tests(facts.records), last_checks(facts.records)
-    counted = [check.tests for check in checks if check.tests]
+    counted = [check.tests for check in checks if check.tests and check.kind == "test"]
     return TestSummary(
         passed=bool(tests.get("passed")),
         iterations=int(tests.get("iterations", 0)),

@@ -53,20 +53,23 @@ def reasons(
     return [*found, *(each for each in warnings if each not in found)]
 
 
-def flags_of(records: Sequence[StepRecord]) -> tuple[Flag, ...]:
+def flags_of(entries: Sequence[Entry]) -> tuple[Flag, ...]:
     """All flags of a run, the newest of each id; of those that a look at a commit makes only the
     last look's."""
-    look = last_look(records)
+    look = last_look([entry for entry in entries if isinstance(entry, StepRecord)])
     found: dict[str, Flag] = {}
-    for record in records:
-        if not record.examination or record is look:
-            found |= {flag.id: flag for flag in record.flags}
+    for entry in entries:
+        if not getattr(entry, "examination", None) or entry is look:
+            found |= {flag.id: flag for flag in getattr(entry, "flags", ())}
     return tuple(found.values())
 
 
 def unruled(records: Sequence[StepRecord]) -> tuple[Flag, ...]:
     """The flags that keep a run from being verified and that no ruling calls justified."""
-    justified = {each.flag for each in reviewed(records).rulings if each.justified}
+    said: dict[str, bool] = {}
+    for ruling in reviewed(records).rulings:  # of two reviewers, the one who sees a loss is heard
+        said[ruling.flag] = said.get(ruling.flag, True) and ruling.justified
+    justified = {flag for flag, yes in said.items() if yes}
     rulable = ("tests", "protected")
     return tuple(
         flag
@@ -102,7 +105,9 @@ def _list(names: Sequence[str]) -> str:
 def _unchecked(workflow: Workflow, records: Sequence[StepRecord]) -> list[str]:
     """What speaks against it by the checks."""
     if not has_checks(workflow):
-        return [] if any(record.checks for record in records) else [NO_CHECK]
+        newest = {check.name: check for record in records for check in record.checks}
+        failing = [check.name for check in newest.values() if not check.holds]
+        return _failing(failing) if newest else [NO_CHECK]
     tests = last_tests(records)
     if not tests:
         return ["the tests were skipped"]
@@ -111,7 +116,11 @@ def _unchecked(workflow: Workflow, records: Sequence[StepRecord]) -> list[str]:
     if not any(check.kind != "verify" for check in last_checks(records)):
         return ["there is no check to run"]
     failing = [check.name for check in last_checks(records) if not check.holds]
-    return [f"checks are still failing: {_list(failing)}" if failing else "a fault was found"]
+    return _failing(failing) or ["a fault was found"]
+
+
+def _failing(names: Sequence[str]) -> list[str]:
+    return [f"checks are still failing: {_list(names)}"] if names else []
 
 
 def _edited(workflow: Workflow, entries: Sequence[Entry]) -> list[str]:
@@ -119,11 +128,16 @@ def _edited(workflow: Workflow, entries: Sequence[Entry]) -> list[str]:
     tested, changed = has_checks(workflow), list[str]()
     for entry in entries:
         if isinstance(entry, StepRecord):
-            changed = [] if ("tests" in entry.patch if tested else entry.checks) else changed
+            looked = "tests" in entry.patch if tested else bool(entry.checks)
+            changed = [] if looked else [*changed, *_own(entry.files)]
         elif isinstance(entry, Resume):
-            changed += [path for path in own_files(entry.changes) if not is_documentation(path)]
+            changed += _own(entry.changes)
     named = list(dict.fromkeys(changed))
-    return [f"changed by hand after the checks ran: {_list(named)}"] if named else []
+    return [f"changed after the checks ran: {_list(named)}"] if named else []
+
+
+def _own(paths: tuple[str, ...]) -> list[str]:
+    return [path for path in own_files(paths) if not is_documentation(path)]
 
 
 def last_tests(records: Sequence[StepRecord]) -> Mapping[str, Any]:

@@ -29,8 +29,10 @@ class Examination(Value):
     """Functions or files whose work no check misses, where the checks hold without it."""
     unshown: tuple[str, ...] = ()
     """Commands of requirements that never failed: neither before the work nor without it."""
-    noticed: float | None = None
-    """Share of single changed statements whose deletion some check notices; None: not tried."""
+    deleted: int = 0
+    """How many single changed statements were deleted, one at a time, as far as time allowed."""
+    noticed: int = 0
+    """How many of these deletions some check noticed."""
     survivors: tuple[str, ...] = ()
     """Statements that could be deleted without any check noticing: file, line, text."""
     tests: Tests = Tests()

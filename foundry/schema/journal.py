@@ -121,6 +121,7 @@ class Attempt(_Line):
     reason: str
     detail: str = ""
     salvage: str = ""
+    flags: tuple[Flag, ...] = ()
     spend: Spend = Spend()
     message: str = ""
     tree: str = ""
@@ -144,6 +145,7 @@ class Stop(_Line):
     reason: str
     confirm: str = ""
     """The step that a person has to agree to: taking the run up again is their word for it."""
+    flags: tuple[Flag, ...] = ()
     message: str = ""
     tree: str = ""
 

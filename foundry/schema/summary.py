@@ -134,10 +134,14 @@ class Counts(Value):
     """Checks in the last run of them."""
     tests: Tests = Tests()
     """Tests by id in that run."""
+    apart: bool = True
+    """Whether the work tree was out of reach of the checks in the clean clone."""
     hollow: Hollow = "not run"
     """Whether the checks noticed that the new code was taken away."""
-    noticed: float | None = None
-    """Share of deleted statements that some check noticed."""
+    deleted: int = 0
+    """Single statements that were deleted, one at a time, to see whether a check notices."""
+    noticed: int = 0
+    """Those that some check noticed."""
     reviewed: bool = False
     """Whether a reviewer looked at the result."""
     findings: int = 0

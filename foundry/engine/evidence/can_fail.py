@@ -42,6 +42,7 @@ def can_fail(
     """
     asked = tuple(commands)
     own = sorted(path for path in changed if not is_test_file(path, asked))
+    own = own or sorted(path for path in changed if not is_test_file(path))
     sources = readable_sources(tree, own)
     runs = []
     for mode in MODES:

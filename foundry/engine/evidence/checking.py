@@ -64,7 +64,7 @@ def run_checks_in(
     for kind, check in checks:
         if kind in ALONE:
             place.reset()
-        yield _judged(run_check(place, kind, check), before.get(check.name))
+        yield judged(run_check(place, kind, check), before.get(check.name))
 
 
 def run_check(place: Place, kind: CheckKind, check: Check) -> Ran:
@@ -96,7 +96,7 @@ def _against(kind: CheckKind, check: Check, report: TestReport | None) -> str:
     return ""
 
 
-def _judged(ran: Ran, before: Ran | None) -> Ran:
+def judged(ran: Ran, before: Ran | None) -> Ran:
     """A failure of tests that failed before, by their ids, is not this run's."""
     if ran.result.status != "failed" or before is None or before.result.status != "failed":
         return ran

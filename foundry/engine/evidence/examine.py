@@ -36,6 +36,7 @@ class CanItFail:
     clone: CleanClone
     held: Sequence[tuple[CheckKind, Check, Ran]]
     doubtful: Sequence[Check]
+    setup: Sequence[Check]
     base: str
     unshown: set[str] = field(default_factory=set)
 
@@ -48,6 +49,7 @@ class CanItFail:
         found = Examination(commit=commit, hollow=hollow.state, apart=self.clone.apart)
         if hollow.state == "nothing":
             return found
+        self._set_up()  # what was built of hollow code is no ground for what follows
         quick = DELETION_RUNS * sum(held.result.seconds for _, _, held in self.held)
         seconds = min(DELETION_SECONDS, quick)
         shares = delete_statements(
@@ -57,7 +59,8 @@ class CanItFail:
             update={
                 "unnoticed": _names(hollow),
                 "unshown": tuple(sorted(self.unshown)),
-                "noticed": shares.share,
+                "deleted": shares.tried,
+                "noticed": shares.noticed,
                 "survivors": tuple(
                     f"{each.path}:{each.line}: {each.statement}" for each in shares.survivors
                 ),
@@ -78,9 +81,17 @@ class CanItFail:
                 return (check.name,)
         return ()
 
+    def _set_up(self) -> tuple[str, ...]:
+        """Set up again; the name of what fails."""
+        ran = (run_check(self.clone, "setup", check) for check in self.setup)
+        return next(((each.result.name,) for each in ran if not each.result.holds), ())
+
     def _noticed_by_all(self) -> tuple[str, ...]:
-        """The same; and which commands of requirements still hold."""
+        """The same, with the set-up done again where nothing was noticed without: what is built
+        from the code may be what is tested. And which commands of requirements still hold."""
         noticed = self._noticed_by()
+        if not noticed and self.setup:
+            noticed = self._set_up() or self._noticed_by()
         for check in self.doubtful:
             if (
                 check.name in self.unshown

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from foundry.engine.evidence.checking import Commands, Ran, run_checks_in, shown_by, verifying
-from foundry.engine.evidence.examine import CanItFail, hollow_flags
+from foundry.engine.evidence.examine import PATIENCE, SLOWER, CanItFail, hollow_flags
 from foundry.engine.evidence.lost_tests import count_tests, lost_flags, read_ledger, unrun_flags
 from foundry.engine.evidence.places import CleanClone, Place, WorkTree, clean_clone
 from foundry.engine.evidence.protected import old_tests_flags
@@ -16,7 +16,7 @@ from foundry.engine.evidence.test_ledger import TestLedger, recorded
 from foundry.engine.findings import findings
 from foundry.engine.requirements import built_tasks
 from foundry.engine.step_context import StepContext, own_files
-from foundry.schema.command import CheckResult
+from foundry.schema.command import CheckKind, CheckResult
 from foundry.schema.examination import Examination
 from foundry.schema.flag import Flag
 from foundry.schema.plan import Check, Checks, Plan
@@ -92,12 +92,12 @@ def _closely(
 ) -> Looked:
     """What the clean clone shows beside the checks themselves, all of which hold there."""
     obsolete = plan.obsolete if plan else ()
-    old = old_tests_flags(
-        clone, _references(ctx), [("test", check) for check in checks.test], obsolete
-    )
+    tests: list[tuple[CheckKind, Check]] = [("test", check) for check in checks.test]
+    before = _before(ctx, looked.ledger)
+    old = old_tests_flags(clone, _references(ctx), tests, obsolete, before)
     held = {each.result.name: each for each in looked.ran}
     shows = [(kind, check, held[check.name]) for kind, check in verifying(checks) if kind != "lint"]
-    probe = CanItFail(clone, shows, _doubtful(ctx, looked.checks), ctx.start.base)
+    probe = CanItFail(clone, shows, _doubtful(ctx, looked.checks), checks.setup, ctx.start.base)
     found = probe.look(ctx.repository.head())
     if looked.examination:
         found = found.model_copy(update={"tests": looked.examination.tests})
@@ -151,7 +151,11 @@ def _doubtful(ctx: StepContext, results: Sequence[CheckResult]) -> list[Check]:
     done = built_tasks(ctx.workflow, ctx.journal).values()
     red = {c.name for each in done for c in each.checks if c.before and not c.before.ok}
     return [
-        Check(name=each.name, command=each.command)
+        Check(
+            name=each.name,
+            command=each.command,
+            timeout_seconds=PATIENCE + SLOWER * each.seconds,
+        )
         for each in results
         if each.kind == "verify" and each.name not in red
     ]

@@ -57,6 +57,9 @@ def lost_flags(
         for what, tests in (("gone", lost.gone), ("muted", lost.muted))
         if set(tests) - told
     ]
+    if any(ledger.known[:-1]) and not ledger.known[-1]:
+        words = "the tests were told by id before, and are not any more"
+        flags.append(Flag(kind="tests", about="unknown", words=words, blocks=True))
     now = ledger.outcomes(len(ledger.runs) - 1) if ledger.runs else {}
     idle = sorted({test for test, is_ in now.items() if is_ in MUTED} - {*lost.muted, *told})
     if idle:

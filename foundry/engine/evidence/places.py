@@ -5,6 +5,7 @@ holds for whoever clones the result. Only what a machine's toolchains keep in a 
 caches, where registries are) is named to the commands, since without it they could not be run.
 """
 
+import os
 import shlex
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -150,7 +151,7 @@ def clean_clone(ctx: StepContext) -> Iterator[CleanClone]:
 def fresh_environment(home: Path, temporary: Path) -> dict[str, str]:
     """Another home and other temporary files, with what toolchains keep in the person's home."""
     kept = {name: Path.home() / path for name, path in TOOLCHAINS.items()}
-    named = {name: str(path) for name, path in kept.items() if path.exists()}
+    named = {n: str(path) for n, path in kept.items() if path.exists() and n not in os.environ}
     return {**named, "HOME": str(home), "TMPDIR": str(temporary)}
 
 

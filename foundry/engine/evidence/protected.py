@@ -5,9 +5,9 @@ takes away, the plan names with the spec's words; of the rest a reviewer says wh
 justified. Both are named.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
-from foundry.engine.evidence.checking import Commands, run_check
+from foundry.engine.evidence.checking import Commands, Ran, judged, run_check
 from foundry.engine.evidence.places import CleanClone
 from foundry.engine.evidence.test_files import is_test_file
 from foundry.engine.step_context import own_files
@@ -29,10 +29,12 @@ def old_tests_flags(
     references: Iterable[str],
     checks: Commands,
     obsolete: Sequence[ObsoleteTest],
+    before: Mapping[str, Ran],
 ) -> tuple[Flag, ...]:
     """A flag for every reference whose tests, in the form they had there, fail over the new code.
 
-    `references` are commits before the run or before a fix.
+    `references` are commits before the run or before a fix; `before` are the checks as they ended
+    before the run changed anything, whose failures are not this run's.
     """
     repository, tests = clone.repository, tuple(checks)
     commands = [check.command for _, check in tests]
@@ -46,11 +48,16 @@ def old_tests_flags(
         scratch = repository.git_dir() / SCRATCH
         repository.restore_to(repository.overlaid(clone.marked, reference, old, scratch))
         try:
-            ran = [run_check(clone, kind, check) for kind, check in tests]
+            ran = [
+                judged(run_check(clone, kind, check), before.get(check.name))
+                for kind, check in tests
+            ]
         finally:
             clone.reset()
         if any(each.result.status == "failed" for each in ran):
-            failing = _failing([each.report for each in ran])
+            known = {test for each in before.values() for test in each.result.failing}
+            told = _failing([each.report for each in ran])
+            failing = tuple(test for test in told if test not in known)
             flags[old] = _flag(old, failing, obsolete)
     return tuple(flags.values())
 

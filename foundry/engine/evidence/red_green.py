@@ -9,8 +9,10 @@ from collections.abc import Mapping, Sequence
 
 from foundry.engine.evidence.test_files import is_test_file
 from foundry.engine.gates import run_commands
+from foundry.engine.recover import BEFORE
 from foundry.engine.step_context import StepContext
 from foundry.schema.command import CheckResult, CommandEnding
+from foundry.schema.journal import step_slug
 
 IGNORE = ".gitignore"
 """Stays as well: without it what it names would be cleaned away."""
@@ -18,9 +20,6 @@ IGNORE = ".gitignore"
 SLOWER, PATIENCE = 3, 30.0
 """How much longer a command may take there than it did with the work, as a factor and in seconds:
 what waits for what is not there yet waits for ever."""
-
-SCRATCH = "foundry-before"
-"""A second index beside git's own."""
 
 
 def with_endings_before(
@@ -41,13 +40,16 @@ def _endings(
     ctx: StepContext, commands: Mapping[str, str], tests: Sequence[str], seconds: float
 ) -> dict[str, CommandEnding]:
     after = ctx.repository.stage_all()
-    scratch = ctx.repository.git_dir() / SCRATCH
+    scratch = ctx.repository.git_dir() / BEFORE
     before = ctx.repository.overlaid("HEAD", after, tests, scratch)
+    kept = f"{ctx.start.run}/{step_slug(ctx.instruction.id)}-work"
+    ctx.repository.pin(kept, ctx.repository.commit_of(after, "the work, while it is taken away"))
     ctx.repository.restore_to(before)
     try:
         results = run_commands(ctx, commands, seconds)
     finally:
         ctx.repository.restore_to(after)
+    ctx.repository.unpin(kept)  # only a kill leaves it, and then the work is there to be found
     return {
         each.name: CommandEnding(exit_code=each.exit_code, verdict=each.verdict) for each in results
     }

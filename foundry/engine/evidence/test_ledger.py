@@ -10,7 +10,6 @@ from pydantic import Field, model_validator
 
 from foundry.errors import ArtifactError
 from foundry.schema.base import Json, Value
-from foundry.schema.command import TestCounts
 from foundry.schema.tests_by_id import (
     FAILING,
     MAX_TESTS,
@@ -204,11 +203,6 @@ def runner_called(command: str) -> str:
     quiet = any(re.fullmatch(r"-q{2,}|--no-summary|--silent|--quiet|-Q|no:\w+", w) for w in words)
     called = (name for call, name in _CALLS if words[: len(call)] == call)
     return "" if quiet else next(called, "")
-
-
-def counts_of(reports: Iterable[TestReport]) -> TestCounts:
-    """The counts of several checks together."""
-    return sum((report.counts for report in reports), TestCounts())
 
 
 # Storage

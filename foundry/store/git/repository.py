@@ -43,6 +43,10 @@ class Repository(Query):
         """Hold a commit in a ref below refs/foundry/: git keeps what nothing else leads to."""
         self.run("update-ref", f"refs/foundry/{name}", commit)
 
+    def unpin(self, name: str) -> None:
+        """Let go of what `pin` held."""
+        self.run("update-ref", "-d", f"refs/foundry/{name}")
+
     def set_user(self, name: str, address: str) -> None:
         """Who commits in this repository."""
         self.run("config", "user.name", name)
@@ -102,7 +106,16 @@ class Repository(Query):
                 info = [f"{about.split()[0]},{about.split()[2]},{path}" for about, _, path in there]
                 cached = [word for each in info for word in ("--cacheinfo", each)]
                 gone = sorted({*few} - {path for _, _, path in there})
-                self.run("update-index", "--add", *cached, "--force-remove", "--", *gone, env=env)
+                self.run(
+                    "update-index",
+                    "--add",
+                    "--replace",
+                    *cached,
+                    "--force-remove",
+                    "--",
+                    *gone,
+                    env=env,
+                )
             return self.run("write-tree", env=env).strip()
         finally:
             scratch.unlink(missing_ok=True)
