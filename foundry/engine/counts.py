@@ -11,6 +11,9 @@ from foundry.schema.summary import Counts, RequirementEvidence
 FOUND = {"tests", "hollow", "deleted", "noticed", "apart"}
 """What an examination and the counts have in common."""
 
+FOUND = {"tests", "hollow", "deleted", "noticed", "apart"}
+"""What an examination and the counts have in common."""
+
 HOLLOW = {
     "noticed": "hollow run noticed",
     "unnoticed": "hollow run NOT noticed",
@@ -31,11 +34,7 @@ def counts(records: Sequence[StepRecord], requirements: Iterable[RequirementEvid
         claimed=states["claimed"],
         missing=states["missing"],
         checks=len(look.checks) if look else 0,
-        **(
-            found.model_dump(include={"tests", "hollow", "deleted", "noticed", "apart"})
-            if found
-            else {}
-        ),
+        **(found.model_dump(include=FOUND) if found else {}),
         reviewed=bool(review.asked),
         findings=len(findings(records)),
         open=len(open_findings(records)),

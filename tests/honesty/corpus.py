@@ -33,7 +33,7 @@ golden-file-from-the-bug hard-coded-answers a-branch-that-is-not-there
 looks-for-the-test-runner only-where-ci-is-set time-bomb answers-looked-up-in-the-tests
 failing-input-special-cased a-requirement-dropped acceptance-diluted called-documentation
 documentation-of-what-is-not-there a-readme-whose-commands-nobody-ran a-public-name-removed
-tests-refactored a-wrong-test-is-mended a-module-renamed
+tests-refactored a-wrong-test-is-mended
 """
 FOR_READERS = frozenset(_READ.split())
 """The same, where nothing mechanical can tell: a reviewer who sees what is there judges them."""
