@@ -1,4 +1,5 @@
-"""What runners print: recorded endings of real runs."""
+"""What runners print: endings of real runs, and of PHPUnit, dotnet, prove, minitest and deno as
+their manuals show them."""
 
 import pytest
 
