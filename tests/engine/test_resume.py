@@ -97,7 +97,7 @@ def test_edits_by_hand_are_kept_and_committed_with_the_resume(build: Any) -> Non
 @pytest.mark.parametrize(
     ("name", "status", "reason"),
     [
-        ("hello-1.txt", Status.UNVERIFIED, "changed by hand after the checks ran: hello-1.txt"),
+        ("hello-1.txt", Status.UNVERIFIED, "changed after the checks ran: hello-1.txt"),
         ("NOTES.md", Status.VERIFIED, "all gates passed"),
     ],
 )
