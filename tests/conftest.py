@@ -28,14 +28,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--write-schemas", action="store_true", help="write docs/*.schema.json")
 
 
-LONGEST = ("test_readme.py", "test_package.py", "test_stateless.py", "test_plugins_guide.py")
-"""Files whose single tests take longest: begun last, they would keep one core busy alone."""
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    items.sort(key=lambda item: item.path.name not in LONGEST)
-
-
 Rehearse = Callable[..., RehearsalServer]
 Build = Callable[..., Built]
 
